@@ -1,0 +1,161 @@
+package moq
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// CacheExpiry is how long a group that is neither read nor written stays, unless
+// it is its track's newest (moq-lite.md §14.5).
+const CacheExpiry = 30 * time.Second
+
+// Cache bounds the memory of all groups of an Origin, bookkeeping included.
+// When it is over its capacity the groups that were least recently written or
+// fetched go first; the newest group of a live track never goes.
+type Cache struct {
+	capacity atomic.Int64 // bytes; 0 = no bound
+	used     atomic.Int64 // bytes
+	groups   atomic.Int64
+	evicted  atomic.Int64 // groups dropped for memory
+	expired  atomic.Int64 // groups dropped for age
+
+	mu    sync.Mutex
+	now   time.Time  // as of the last Advance
+	first cacheEntry // sentinel of a ring, least recently used next to it
+}
+
+// cacheEntry links a group into the ring. Guarded by Cache.mu.
+type cacheEntry struct {
+	prev, next *cacheEntry
+	group      *Group
+	touched    time.Time
+	counted    int64 // bytes charged for the group; 0 = not in the cache
+}
+
+// NewCache returns a cache that holds capacity bytes, or any amount where that is 0.
+func NewCache(capacity int64) *Cache {
+	c := &Cache{}
+	c.first.prev, c.first.next = &c.first, &c.first
+	c.capacity.Store(capacity)
+	return c
+}
+
+// SetCapacity changes the bound. It takes effect with the next write or Advance.
+func (c *Cache) SetCapacity(bytes int64) { c.capacity.Store(bytes) }
+
+// CacheStats are the figures of a cache. Counts only rise.
+type CacheStats struct {
+	Capacity int64 // bytes; 0 = no bound
+	Used     int64 // bytes
+	Groups   int64 // held now
+	Evicted  int64 // groups dropped to free memory
+	Expired  int64 // groups dropped by age
+}
+
+// Stats reads the figures.
+func (c *Cache) Stats() CacheStats {
+	return CacheStats{
+		Capacity: c.capacity.Load(),
+		Used:     c.used.Load(),
+		Groups:   c.groups.Load(),
+		Evicted:  c.evicted.Load(),
+		Expired:  c.expired.Load(),
+	}
+}
+
+// charge accounts for bytes more of g and makes it the most recently used.
+func (c *Cache) charge(g *Group, bytes int64) {
+	c.mu.Lock()
+	e := &g.entry
+	switch {
+	case e.group == nil:
+		e.group = g
+		c.groups.Add(1)
+	case e.prev != nil:
+		e.unlink()
+	}
+	c.used.Add(bytes - e.counted)
+	e.counted, e.touched = bytes, c.now
+	e.link(&c.first)
+	c.mu.Unlock()
+}
+
+// touch makes g the most recently used.
+func (c *Cache) touch(g *Group) {
+	c.mu.Lock()
+	if e := &g.entry; e.prev != nil {
+		e.unlink()
+		e.touched = c.now
+		e.link(&c.first)
+	}
+	c.mu.Unlock()
+}
+
+// release forgets g.
+func (c *Cache) release(g *Group) {
+	c.mu.Lock()
+	if e := &g.entry; e.prev != nil {
+		e.unlink()
+		c.used.Add(-e.counted)
+		c.groups.Add(-1)
+		e.counted = 0
+	}
+	c.mu.Unlock()
+}
+
+func (e *cacheEntry) unlink() {
+	e.prev.next, e.next.prev = e.next, e.prev
+	e.prev, e.next = nil, nil
+}
+
+func (e *cacheEntry) link(first *cacheEntry) {
+	e.prev, e.next = first.prev, first
+	first.prev.next, first.prev = e, e
+}
+
+// Advance tells the cache the time and drops what has aged out. Call it about
+// once a second.
+func (c *Cache) Advance(now time.Time) {
+	c.mu.Lock()
+	c.now = now
+	c.mu.Unlock()
+	c.drop(&c.expired, ErrExpired, func(e *cacheEntry) bool { return now.Sub(e.touched) >= CacheExpiry })
+	c.enforce()
+}
+
+// enforce brings the cache back under its capacity as far as it can. It takes
+// track locks: call it without any.
+func (c *Cache) enforce() {
+	if limit := c.capacity.Load(); limit > 0 && c.used.Load() > limit {
+		c.drop(&c.evicted, ErrEvicted, func(*cacheEntry) bool { return c.used.Load() > limit })
+	}
+}
+
+// drop removes groups from the least recently used on, as long as due says so.
+// Newest groups of live tracks are passed over.
+func (c *Cache) drop(counter *atomic.Int64, reason error, due func(*cacheEntry) bool) {
+	for g := c.victim(nil, due); g != nil; {
+		next := c.victim(g, due)
+		if g.track.evict(g, reason) {
+			counter.Add(1)
+		}
+		g = next
+	}
+}
+
+// victim returns the least recently used group that is due after the given one.
+func (c *Cache) victim(after *Group, due func(*cacheEntry) bool) *Group {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.first.next
+	if after != nil {
+		if e = after.entry.next; e == nil {
+			e = c.first.next // it was released meanwhile: start again
+		}
+	}
+	if e == &c.first || !due(e) {
+		return nil
+	}
+	return e.group
+}

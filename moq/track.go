@@ -1,0 +1,260 @@
+package moq
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Track is a sequence of groups under one name. Readers subscribe to it; the
+// writing side is a TrackWriter.
+type Track struct {
+	key   TrackKey
+	cache *Cache
+
+	mu       sync.Mutex
+	info     *TrackInfo // nil until the publisher has said
+	groups   []*Group   // by sequence
+	arrivals []*Group   // in order of arrival; nil where dropped
+	arrived  uint64     // groups that ever arrived
+	edge     *Group     // newest group with a frame that counts as live edge
+	end      uint64     // one past the last group; valid where ended
+	ended    bool       // the publisher has said the end
+	complete bool       // and all that will come has come
+	err      error      // ended early
+	subs     []*Subscription
+	wanted   Demand
+	demandC  chan struct{} // has a token when wanted changed
+	grams    datagrams
+	changed  chan struct{} // closed at the next change; nil while nobody waits
+	source   Source        // fetches groups that are not here; nil = cannot
+	fetched  map[uint64]*fetch
+	holders  int  // handles and subscriptions open
+	orphan   bool // its broadcast is gone: nothing is worth keeping
+}
+
+// TrackKey names a track within a broadcast.
+type TrackKey struct {
+	// Suffix is the requested path below the announced one, mostly "".
+	Suffix string
+	Name   string
+}
+
+func newTrack(key TrackKey, cache *Cache, source Source) *Track {
+	return &Track{key: key, cache: cache, source: source, demandC: make(chan struct{}, 1)}
+}
+
+// Key is the track's name within its broadcast.
+func (t *Track) Key() TrackKey { return t.key }
+
+// Info waits for what the publisher says of the track.
+func (t *Track) Info(ctx context.Context) (TrackInfo, error) {
+	err := t.wait(ctx, func() bool { return t.info != nil || t.err != nil })
+	if err != nil {
+		return TrackInfo{}, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.info == nil {
+		return TrackInfo{}, t.err
+	}
+	return *t.info, nil
+}
+
+// Err is why the track ended early; nil while it lives and after a clean end.
+func (t *Track) Err() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.err
+}
+
+// wait blocks until ready (called with the lock held) or ctx ends.
+func (t *Track) wait(ctx context.Context, ready func() bool) error {
+	for {
+		t.mu.Lock()
+		if ready() {
+			t.mu.Unlock()
+			return nil
+		}
+		if t.changed == nil {
+			t.changed = make(chan struct{})
+		}
+		changed := t.changed
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// notifyLocked wakes everybody who follows the track.
+func (t *Track) notifyLocked() {
+	if t.changed != nil {
+		close(t.changed)
+		t.changed = nil
+	}
+	for _, s := range t.subs {
+		if s.wake != nil {
+			s.wake()
+		}
+	}
+}
+
+// groupChanged shows readers what was written to g and settles its memory.
+func (t *Track) groupChanged(g *Group) {
+	t.mu.Lock()
+	if g.err != nil {
+		t.mu.Unlock()
+		return
+	}
+	t.moveEdgeLocked(g)
+	t.cache.charge(g, g.memoryLocked())
+	t.expireLocked()
+	t.notifyLocked()
+	t.mu.Unlock()
+	t.cache.enforce()
+}
+
+func (t *Track) moveEdgeLocked(g *Group) {
+	if !g.backfill && len(g.frames) > 0 && (t.edge == nil || g.Sequence > t.edge.Sequence) {
+		t.edge = g
+	}
+}
+
+// expireLocked drops groups that fell behind the edge by more than the track keeps.
+func (t *Track) expireLocked() {
+	if t.info == nil {
+		return
+	}
+	budget := t.info.units(t.info.MaxAge)
+	for len(t.groups) > 0 && t.staleLocked(t.groups[0], budget) {
+		t.removeLocked(t.groups[0], ErrExpired)
+	}
+}
+
+// staleLocked says whether g is behind the live edge by budget timestamp units or
+// more: measured from where the group after it begins (moq-lite.md §14.2).
+func (t *Track) staleLocked(g *Group, budget uint64) bool {
+	if t.edge == nil || t.edge.err != nil || t.edge.Sequence <= g.Sequence {
+		return false
+	}
+	i := indexOf(t.groups, g.Sequence)
+	if i < len(t.groups) && t.groups[i] == g {
+		i++ // the group after it
+	}
+	if i >= len(t.groups) || len(t.groups[i].frames) == 0 {
+		return false
+	}
+	edge, reach := t.edge.frames[len(t.edge.frames)-1].timestamp, t.groups[i].frames[0].timestamp
+	return edge >= reach && edge-reach >= budget
+}
+
+// insertLocked adds a group that just arrived.
+func (t *Track) insertLocked(g *Group) {
+	t.groups = slices.Insert(t.groups, indexOf(t.groups, g.Sequence), g)
+	g.arrival = t.arrived
+	t.arrived++
+	t.arrivals = append(t.arrivals, g)
+}
+
+// arrivalLocked returns the group that arrived as number n; nil where it is gone.
+func (t *Track) arrivalLocked(n uint64) *Group {
+	base := t.arrived - uint64(len(t.arrivals))
+	if n < base {
+		return nil
+	}
+	return t.arrivals[n-base]
+}
+
+// removeLocked takes g out of the track; its readers see err.
+func (t *Track) removeLocked(g *Group, err error) {
+	if g.err != nil {
+		return
+	}
+	if g.backfill {
+		delete(t.fetched, g.Sequence)
+	} else {
+		t.unlistLocked(g)
+	}
+	g.endLocked(err)
+	t.cache.release(g)
+}
+
+func (t *Track) unlistLocked(g *Group) {
+	if i := indexOf(t.groups, g.Sequence); i == 0 {
+		t.groups[0] = nil
+		t.groups = t.groups[1:]
+	} else {
+		t.groups = slices.Delete(t.groups, i, i+1)
+	}
+	t.arrivals[g.arrival-(t.arrived-uint64(len(t.arrivals)))] = nil
+	for len(t.arrivals) > 0 && t.arrivals[0] == nil {
+		t.arrivals = t.arrivals[1:]
+	}
+	if t.edge == g {
+		t.edge = t.newestLocked()
+	}
+}
+
+// newestLocked is the live group of the highest sequence that has a frame.
+func (t *Track) newestLocked() *Group {
+	for i := len(t.groups) - 1; i >= 0; i-- {
+		if g := t.groups[i]; len(g.frames) > 0 {
+			return g
+		}
+	}
+	return nil
+}
+
+// dropGroup ends g early.
+func (t *Track) dropGroup(g *Group, err error) {
+	t.mu.Lock()
+	t.removeLocked(g, err)
+	t.notifyLocked()
+	t.mu.Unlock()
+}
+
+// evict drops g for age or memory, unless it is the live edge of a live track.
+func (t *Track) evict(g *Group, reason error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if g.err != nil || !t.orphan && (g == t.edge || g == t.lastLocked()) {
+		return false
+	}
+	t.removeLocked(g, reason)
+	t.notifyLocked()
+	return true
+}
+
+func (t *Track) lastLocked() *Group {
+	if len(t.groups) == 0 {
+		return nil
+	}
+	return t.groups[len(t.groups)-1]
+}
+
+// closeLocked ends the track; all groups go unless keep.
+func (t *Track) closeLocked(err error) {
+	if t.err != nil || t.complete {
+		return
+	}
+	t.err = err
+	for len(t.groups) > 0 {
+		t.removeLocked(t.groups[len(t.groups)-1], err)
+	}
+	for _, f := range t.fetched {
+		t.removeLocked(f.g, err)
+	}
+	t.notifyLocked()
+}
+
+// dropOpenLocked ends the groups that were still being written.
+func (t *Track) dropOpenLocked(err error) {
+	for i := len(t.groups) - 1; i >= 0; i-- {
+		if g := t.groups[i]; !g.finished {
+			t.removeLocked(g, err)
+		}
+	}
+}

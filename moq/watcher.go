@@ -1,0 +1,162 @@
+package moq
+
+import (
+	"context"
+	"slices"
+
+	"github.com/moqmesh/moqmesh/moq/wire"
+)
+
+// Change is what happened to a path in a watcher's eyes.
+type Change uint8
+
+const (
+	// Started: the path was not there and now is.
+	Started Change = iota
+	// Updated: same publisher, other hops or cost.
+	Updated
+	// Replaced: another publisher took the path over; what runs on the old one
+	// does not go on.
+	Replaced
+	// Ended: the path is gone.
+	Ended
+)
+
+// Event is one change of a watched path.
+type Event struct {
+	Path      string // absolute
+	Suffix    string // below the watched prefix
+	Change    Change
+	Route     Route // valid but for Ended
+	Broadcast *Broadcast
+}
+
+// Watcher follows the announcements at and below a prefix for one reader. It
+// remembers which paths changed, not how often: its memory is bounded by the
+// number of paths. One goroutine reads it at a time.
+type Watcher struct {
+	o      *Origin
+	prefix string
+	reader Reader
+	wakec  chan struct{}
+
+	// Guarded by o.mu.
+	told  map[string]*told // as last reported
+	dirty map[string]struct{}
+	queue []string // dirty paths, in order of change
+}
+
+type told struct {
+	route     Route
+	broadcast *Broadcast
+}
+
+// Watch begins with all paths that are there, sorted.
+func (o *Origin) Watch(prefix string, r Reader) *Watcher {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w := &Watcher{
+		o: o, prefix: prefix, reader: r, wakec: make(chan struct{}, 1),
+		told: make(map[string]*told), dirty: make(map[string]struct{}),
+	}
+	for _, path := range o.pathsLocked(prefix, r) {
+		w.markLocked(path)
+	}
+	o.watchers = append(o.watchers, w)
+	return w
+}
+
+func (w *Watcher) markLocked(path string) {
+	if _, ok := w.dirty[path]; ok {
+		return
+	}
+	w.dirty[path] = struct{}{}
+	w.queue = append(w.queue, path)
+	select {
+	case w.wakec <- struct{}{}:
+	default:
+	}
+}
+
+// Close stops watching.
+func (w *Watcher) Close() {
+	w.o.mu.Lock()
+	defer w.o.mu.Unlock()
+	if i := slices.Index(w.o.watchers, w); i >= 0 {
+		w.o.watchers = slices.Delete(w.o.watchers, i, i+1)
+	}
+}
+
+// Pending is the number of paths that have changed and were not read.
+func (w *Watcher) Pending() int {
+	w.o.mu.Lock()
+	defer w.o.mu.Unlock()
+	return len(w.queue)
+}
+
+// Changed gets a token when Next may have something.
+func (w *Watcher) Changed() <-chan struct{} { return w.wakec }
+
+// Next returns the next change; ok is false when there is none now.
+func (w *Watcher) Next() (ev Event, ok bool) {
+	w.o.mu.Lock()
+	defer w.o.mu.Unlock()
+	for len(w.queue) > 0 {
+		path := w.queue[0]
+		w.queue = w.queue[1:]
+		delete(w.dirty, path)
+		if ev, ok = w.reportLocked(path); ok {
+			return ev, true
+		}
+	}
+	return Event{}, false
+}
+
+// Wait waits for the next change.
+func (w *Watcher) Wait(ctx context.Context) (Event, error) {
+	for {
+		if ev, ok := w.Next(); ok {
+			return ev, nil
+		}
+		select {
+		case <-w.wakec:
+		case <-ctx.Done():
+			return Event{}, context.Cause(ctx)
+		}
+	}
+}
+
+// reportLocked compares path with what was told last.
+func (w *Watcher) reportLocked(path string) (ev Event, ok bool) {
+	suffix, _ := wire.TrimPathPrefix(path, w.prefix)
+	ev = Event{Path: path, Suffix: suffix}
+	old, best := w.told[path], w.o.bestLocked(path, w.reader, true)
+	switch {
+	case best == nil && old == nil:
+		return ev, false
+	case best == nil:
+		ev.Change = Ended
+		delete(w.told, path)
+		return ev, true
+	case old == nil:
+		ev.Change = Started
+	case !samePublisher(old, best):
+		ev.Change = Replaced
+	case !old.route.equal(best.route) || old.broadcast != best.broadcast:
+		ev.Change = Updated
+	default:
+		return ev, false
+	}
+	ev.Route, ev.Broadcast = best.route, best.broadcast
+	w.told[path] = &told{best.route, best.broadcast}
+	return ev, true
+}
+
+// samePublisher says whether a subscription may go on over the new route.
+func samePublisher(old *told, best *entry) bool {
+	if old.broadcast == best.broadcast {
+		return true
+	}
+	id := old.route.Publisher()
+	return id != 0 && id == best.route.Publisher()
+}
