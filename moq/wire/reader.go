@@ -59,6 +59,18 @@ func (r *Reader) Varint() uint64 {
 	return v
 }
 
+// Saturating reads an unsigned integer like Varint, but takes a Leading number
+// above MaxVarint as MaxVarint instead of refusing it.
+func (r *Reader) Saturating() uint64 {
+	enc := r.enc
+	if enc == Leading {
+		r.enc = Leading64
+	}
+	v := min(r.Varint(), MaxVarint)
+	r.enc = enc
+	return v
+}
+
 // Zigzag reads a signed delta.
 func (r *Reader) Zigzag() int64 { return Unzigzag(r.Varint()) }
 
@@ -109,7 +121,15 @@ func (r *Reader) Bytes(limit int) []byte {
 
 // String reads UTF-8 text of at most limit bytes. The result is a copy.
 func (r *Reader) String(limit int) string {
-	p := r.Bytes(limit)
+	return r.text(r.Bytes(limit))
+}
+
+// Text takes all that is left as UTF-8 text. The result is a copy.
+func (r *Reader) Text() string {
+	return r.text(r.Rest())
+}
+
+func (r *Reader) text(p []byte) string {
 	if !utf8.Valid(p) {
 		r.Fail(ErrUTF8)
 		return ""
