@@ -1,0 +1,93 @@
+package interop
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// benchVersions are the moq-lite versions that moq-bench can be pinned to. Its viewers lose
+// their subscription on moq-transport, whatever the relay, so those versions are not here.
+var benchVersions = append(released(1, 5), "moq-lite-06-wip")
+
+// benchCells sends a stream through the relay with moq-bench: each version over raw QUIC,
+// and the newest one over WebTransport and WebSocket.
+func benchCells(t *testing.T, r *relay) {
+	for _, v := range benchVersions {
+		t.Run("quic/"+v, func(t *testing.T) { benchCell(t, r.offering(t, v), "moqt", v) })
+	}
+	for _, v := range []string{"moq-lite-05", "moq-lite-03"} {
+		t.Run("webtransport/"+v, func(t *testing.T) { benchCell(t, r, "https", v) })
+	}
+	t.Run("websocket/moq-lite-05", func(t *testing.T) { benchCell(t, r, "ws", "moq-lite-05") })
+}
+
+// benchLine is a report of moq-bench: totals since its start.
+type benchLine struct {
+	Subscriptions  int `json:"subscriptions"`
+	FramesReceived int `json:"frames_recv"`
+	BytesReceived  int `json:"bytes_recv"`
+	GroupsExpected int `json:"groups_expected"`
+	GroupsPresent  int `json:"groups_present"`
+}
+
+const (
+	benchViewers   = 3
+	benchRate      = 100 // frames a second
+	benchFrameSize = 1000
+	benchSeconds   = 2
+)
+
+// benchCell runs one publisher and a few viewers and demands that nothing was lost.
+func benchCell(t *testing.T, r *relay, scheme, version string) {
+	name := unique("bench")
+	common := []string{
+		"--client-connect", r.url(scheme), "--client-version", version, "--client-tls-disable-verify",
+		"--name", name, "--startup", "50ms", "--report", "500ms",
+	}
+	bench := peer(t, "moq-bench")
+	start(t, "publisher", exec.Command(bench, append(common,
+		"--connections", "1", "--broadcasts", "1", "--subscribe", "0",
+		"--fps", "100", "--frame-size", "1000", "--group-size", "20")...))
+	r.awaitAnnounced(t, name)
+
+	output := filepath.Join(t.TempDir(), "viewers.jsonl")
+	viewers := start(t, "viewers", exec.Command(bench, append(common,
+		"--connections", "3", "--broadcasts", "0", "--subscribe", "1",
+		"--duration", "2500ms", "--output", output)...))
+	viewers.succeed(t, 20*time.Second)
+	checkBench(t, lastBenchLine(t, output))
+}
+
+func checkBench(t *testing.T, got benchLine) {
+	t.Helper()
+	if got.Subscriptions != benchViewers {
+		t.Errorf("%d subscriptions, want %d", got.Subscriptions, benchViewers)
+	}
+	if want := benchViewers * benchRate * benchSeconds * 3 / 4; got.FramesReceived < want {
+		t.Errorf("%d frames delivered in %d s, want at least %d", got.FramesReceived, benchSeconds, want)
+	}
+	if want := got.FramesReceived * benchFrameSize; got.BytesReceived != want {
+		t.Errorf("%d bytes in %d frames, want %d", got.BytesReceived, got.FramesReceived, want)
+	}
+	if got.GroupsExpected == 0 || got.GroupsPresent != got.GroupsExpected {
+		t.Errorf("%d of %d groups arrived, want all", got.GroupsPresent, got.GroupsExpected)
+	}
+}
+
+func lastBenchLine(t *testing.T, path string) (line benchLine) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSpace(b), []byte("\n"))
+	if err := json.Unmarshal(lines[len(lines)-1], &line); err != nil {
+		t.Fatalf("last line of moq-bench %q: %v", lines[len(lines)-1], err)
+	}
+	return line
+}
