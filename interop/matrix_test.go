@@ -39,6 +39,7 @@ func TestMatrix(t *testing.T) {
 	}{
 		{"moq-bench", benchCells},
 		{"node", nodeCells},
+		{"chromium", chromiumCells},
 	}
 	for _, c := range cells {
 		t.Run(c.name, func(t *testing.T) { c.run(t, r) })
