@@ -135,6 +135,8 @@ func (l *loader[T]) readKey(d *document, path []string, v any) {
 		l.readFile(d, path, sub)
 	case l.schema.hasBelow(key):
 		l.fail(at, key, fmt.Sprintf("found %s, want a table [%s]", describe(tableList(v)), key))
+	case isMap:
+		l.fail(at, key, "unknown table"+meant(key, l.schema.tables()))
 	default:
 		l.fail(at, key, "unknown key"+meant(key, l.schema.keys()))
 	}

@@ -46,11 +46,30 @@ func writeHelp(b *strings.Builder, k Key) {
 	} else {
 		fmt.Fprintf(b, "  --%s  [key %s, env %s]\n", k.Flag, name, k.Env)
 	}
-	fmt.Fprintf(b, "      %s\n      %s", k.Help, k.Form)
+	form := k.Form
 	if k.Default != "" {
-		fmt.Fprintf(b, "; default %s", k.Default)
+		form += "; default " + k.Default
 	}
-	b.WriteString("\n")
+	for _, text := range []string{k.Help, form} {
+		for _, line := range wrap(text, 72) {
+			fmt.Fprintf(b, "      %s\n", line)
+		}
+	}
+}
+
+// wrap breaks text at spaces into lines of at most width bytes.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
 }
 
 // Key describes one setting for documentation.

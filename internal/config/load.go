@@ -65,6 +65,8 @@ func (s *Schema[T]) Load(src Sources) (T, *Report, error) {
 	}
 	l.readEnv(src.Env)
 	cfg, origins := l.merge()
+	l.problems.sort()
+	l.warnings.sort()
 	r := &Report{File: args.file, Origins: origins, Warnings: l.warnings, PrintConfig: args.print}
 	return cfg, r, l.problems.Err()
 }
@@ -89,25 +91,34 @@ func (l *loader[T]) take(e entry) { l.entries = append(l.entries, e) }
 // merge reads every entry, also those that a stronger source hides, and sets
 // the strongest of each field.
 func (l *loader[T]) merge() (T, map[string]Origin) {
-	cfg, origins := l.schema.defaults, map[string]Origin{}
-	best := map[*field]*entry{}
+	type slot struct {
+		field  *field
+		source Source
+	}
+	taken := map[slot]*entry{}
 	for i := range l.entries {
 		e := &l.entries[i]
 		if !l.parse(e) {
 			continue
 		}
 		l.remark(e)
-		if other := best[e.field]; other != nil && l.conflict(other, e) {
-			continue
-		}
-		if other := best[e.field]; other == nil || e.origin.Source > other.origin.Source {
-			best[e.field] = e
+		at := slot{e.field, e.origin.Source}
+		if other := taken[at]; other == nil {
+			taken[at] = e
+		} else {
+			l.conflict(other, e)
 		}
 	}
+	cfg, origins := l.schema.defaults, map[string]Origin{}
 	root := reflect.ValueOf(&cfg).Elem()
-	for f, e := range best {
-		root.FieldByIndex(f.index).Set(e.parsed)
-		origins[f.Key] = e.origin
+	for _, f := range l.schema.fields {
+		for _, source := range []Source{Flag, Env, File} {
+			if e := taken[slot{f, source}]; e != nil {
+				root.FieldByIndex(f.index).Set(e.parsed)
+				origins[f.Key] = e.origin
+				break
+			}
+		}
 	}
 	return cfg, origins
 }
@@ -136,20 +147,15 @@ func (l *loader[T]) failValue(e *entry, err error) {
 }
 
 // conflict reports two spellings of one field in one source that disagree.
-func (l *loader[T]) conflict(a, b *entry) bool {
-	if a.origin.Source != b.origin.Source || reflect.DeepEqual(a.parsed.Interface(), b.parsed.Interface()) {
-		return false
+func (l *loader[T]) conflict(a, b *entry) {
+	if reflect.DeepEqual(a.parsed.Interface(), b.parsed.Interface()) {
+		return
 	}
-	l.fail(b.origin, b.key, fmt.Sprintf("conflicts with %s (%s), which is another spelling of the same setting", a.name(), a.origin))
-	return true
-}
-
-// name is the key, flag or variable that the entry was written with.
-func (e *entry) name() string {
-	if e.origin.Source == File {
-		return e.key
+	other := a.origin.String()
+	if a.origin.Source == File {
+		other = fmt.Sprintf("%s (%s)", a.key, a.origin)
 	}
-	return e.origin.Name
+	l.fail(b.origin, b.key, "conflicts with "+other+", another spelling of the same setting")
 }
 
 // remark warns about a released spelling and about tables without effect.

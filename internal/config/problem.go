@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -76,6 +78,16 @@ func (ps Problems) Err() error {
 		return nil
 	}
 	return ps
+}
+
+// sort orders by source, strongest first, and by place within the file.
+func (ps Problems) sort() {
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		return cmp.Or(
+			cmp.Compare(b.Origin.Source, a.Origin.Source),
+			cmp.Compare(a.Origin.Line, b.Origin.Line),
+			cmp.Compare(a.Origin.Column, b.Origin.Column))
+	})
 }
 
 // usage reports whether the command line is among the culprits.

@@ -202,6 +202,17 @@ func (s *Schema[T]) keys() []string {
 	return out
 }
 
+// tables lists every table that may be written, for hints.
+func (s *Schema[T]) tables() []string {
+	var out []string
+	for _, key := range s.keys() {
+		if i := strings.LastIndexByte(key, '.'); i > 0 && !slices.Contains(out, key[:i]) {
+			out = append(out, key[:i])
+		}
+	}
+	return out
+}
+
 func (s *Schema[T]) flags() []string {
 	out := []string{"--help", "--version", "--print-config"}
 	for _, sp := range s.spellings {

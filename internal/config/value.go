@@ -262,7 +262,7 @@ func form(t reflect.Type) string {
 	case t.Kind() == reflect.Pointer:
 		return form(t.Elem())
 	case isList(t):
-		return "a list, each " + form(t.Elem())
+		return "a list, each entry " + form(t.Elem())
 	case t == durationType:
 		return `a duration such as "10s" or "500ms"`
 	case t == hostPortType:

@@ -97,3 +97,9 @@ func offload(r Readings) []Finding {
 	}
 	return nil
 }
+
+// gsoDisabled reads the variable as quic-go does: any true value turns it off.
+func gsoDisabled(v string) bool {
+	off, err := strconv.ParseBool(v)
+	return err == nil && off
+}

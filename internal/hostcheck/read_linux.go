@@ -43,9 +43,3 @@ func number(name string) (int64, error) {
 	}
 	return n, nil
 }
-
-// gsoDisabled reads the variable as quic-go does: any true value turns it off.
-func gsoDisabled(v string) bool {
-	off, err := strconv.ParseBool(v)
-	return err == nil && off
-}

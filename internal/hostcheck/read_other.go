@@ -6,5 +6,5 @@ import "os"
 
 // Read knows only the environment here; the other readings stay unknown.
 func Read() (Readings, error) {
-	return Readings{GSODisabled: os.Getenv("QUIC_GO_DISABLE_GSO") != ""}, nil
+	return Readings{GSODisabled: gsoDisabled(os.Getenv("QUIC_GO_DISABLE_GSO"))}, nil
 }
