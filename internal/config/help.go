@@ -97,7 +97,7 @@ func (s *Schema[T]) Keys() []Key {
 			Default: f.write(defaults.FieldByIndex(f.index)), Live: f.live, Inert: f.inert, table: f.table,
 		}
 		for _, sp := range s.spellings {
-			if sp.field == f && sp.alias != nil {
+			if sp.field == f && sp.alias != nil && sp.key != "" {
 				keys[i].Old = append(keys[i].Old, sp.key)
 			}
 		}

@@ -20,7 +20,7 @@ type Options struct {
 
 // Alias is a released spelling that still works, with one warning.
 type Alias struct {
-	Old string // dotted key; of a table, everything below it is meant
+	Old string // dotted key; of a table, everything below it is meant; empty when there is only an old Flag
 	New string // the key or table to write today; New keys that have an Alias of their own keep it
 	// Flag and Env are the old names where they do not follow from Old. Only for keys.
 	Flag, Env string
@@ -131,20 +131,20 @@ func isTable(t reflect.Type) bool {
 }
 
 func (s *Schema[T]) add(sp spelling) {
-	if _, ok := s.byKey[sp.key]; ok {
+	if _, taken := s.byKey[sp.key]; taken {
 		panic(fmt.Sprintf("config: key %s is defined twice", sp.key))
 	}
-	s.byKey[sp.key] = sp
+	if sp.key != "" {
+		s.byKey[sp.key] = sp
+	}
 	s.spellings = append(s.spellings, sp)
-	if sp.flag == "" {
-		return
-	}
-	if other, ok := s.byFlag[sp.flag]; ok && other.field != sp.field {
+	other, taken := s.byFlag[sp.flag]
+	if taken && other.field != sp.field {
 		panic(fmt.Sprintf("config: flag --%s means both %s and %s", sp.flag, other.field.Key, sp.field.Key))
-	} else if ok {
-		return // an old key may share the flag of the new one
 	}
-	s.byFlag[sp.flag] = sp
+	if sp.flag != "" && !taken { // an old key may share the flag of the new one
+		s.byFlag[sp.flag] = sp
+	}
 }
 
 // addAliases adds the single keys first, so that a table's alias leaves them alone.
@@ -167,16 +167,16 @@ func (s *Schema[T]) addTableAlias(a *Alias) {
 			continue
 		}
 		old := join(a.Old, rest)
-		if _, taken := s.byKey[old]; !taken && !s.released(f) {
+		if _, taken := s.byKey[old]; !taken && !s.released(a.Old, f) {
 			s.add(aliasOf(a, old, f, "", "", s.options.Prefix))
 		}
 	}
 }
 
-// released reports whether f has an old key of its own.
-func (s *Schema[T]) released(f *field) bool {
+// released reports whether f has an old key of its own in the old table.
+func (s *Schema[T]) released(table string, f *field) bool {
 	for _, a := range s.options.Aliases {
-		if a.New == f.Key {
+		if a.New == f.Key && strings.HasPrefix(a.Old, table+".") {
 			return true
 		}
 	}
@@ -187,7 +187,7 @@ func aliasOf(a *Alias, key string, f *field, flag, env, prefix string) spelling 
 	if flag == "" {
 		flag = flagName(key)
 	}
-	if env == "" {
+	if env == "" && key != "" {
 		env = prefix + envName(key)
 	}
 	return spelling{key: key, flag: flag, env: env, alias: a, field: f}
@@ -197,7 +197,9 @@ func aliasOf(a *Alias, key string, f *field, flag, env, prefix string) spelling 
 func (s *Schema[T]) keys() []string {
 	var out []string
 	for _, sp := range s.spellings {
-		out = append(out, sp.key)
+		if sp.key != "" {
+			out = append(out, sp.key)
+		}
 	}
 	return out
 }
