@@ -61,9 +61,9 @@ func substitution(a, b byte) int {
 
 // meant is the hint behind an unknown name.
 func meant(name string, known []string) string {
-	guess := nearest(name, known)
+	guess := sameLast(name, known)
 	if guess == "" {
-		guess = sameLast(name, known)
+		guess = nearest(name, known)
 	}
 	if guess == "" {
 		return ""
