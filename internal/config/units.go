@@ -10,10 +10,14 @@ import (
 )
 
 // HostPort is a host:port pair to bind or dial. The host may be a name, an
-// address, or empty for any; the port is 0 to 65535.
+// address, or empty for any; the port is 0 to 65535. Empty means none, so
+// that a stronger source can take an address away.
 type HostPort string
 
 func parseHostPort(s string) (HostPort, error) {
+	if s == "" {
+		return "", nil
+	}
 	_, port, err := net.SplitHostPort(s)
 	if err != nil {
 		return "", err

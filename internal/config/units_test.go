@@ -59,12 +59,12 @@ func TestRate(t *testing.T) {
 }
 
 func TestHostPort(t *testing.T) {
-	for _, in := range []string{"[::]:443", "0.0.0.0:0", "127.0.0.1:65535", "localhost:1", ":80"} {
+	for _, in := range []string{"[::]:443", "0.0.0.0:0", "127.0.0.1:65535", "localhost:1", ":80", ""} {
 		if got, err := parseHostPort(in); err != nil || string(got) != in {
 			t.Errorf("parseHostPort(%q) = %q, %v", in, got, err)
 		}
 	}
-	for _, in := range []string{"", "localhost", "::1:80", "a:http", "a:65536", "a:-1", "[::1]"} {
+	for _, in := range []string{"localhost", "::1:80", "a:http", "a:65536", "a:-1", "[::1]"} {
 		if got, err := parseHostPort(in); err == nil {
 			t.Errorf("parseHostPort(%q) = %q, want an error", in, got)
 		}

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Scopes narrow client certificates: certificate name to the patterns that it
-// may publish and subscribe to below the path that it dials.
+// Scopes narrow client certificates: name of the certificate (first DNS name,
+// else common name, else SHA-256 in hex) to the patterns, from the root, that
+// it may publish and subscribe to.
 type Scopes map[string][]string
 
 // SetConfig takes a table of names with a pattern or a list of patterns.
