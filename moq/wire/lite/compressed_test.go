@@ -281,3 +281,22 @@ func TestCompressorForgets(t *testing.T) {
 		t.Errorf("%d live, %d heads, %d tails are left", len(c.live), len(c.heads), len(c.tails))
 	}
 }
+
+// "Only if strictly smaller than the literal."
+func TestCompressorPrefersLiteral(t *testing.T) {
+	c := NewAnnounceCompressor(V07WIP)
+	c.AppendStart(nil, AnnounceStart{Hops: []uint64{7}})
+	for range 127 {
+		c.AppendStart(nil, AnnounceStart{})
+	}
+	if got := c.hops([]uint64{7}); got.base != 0 {
+		t.Errorf("base %d takes 2 bytes and saves 1, want the hop itself", got.base)
+	}
+	if got := c.hops([]uint64{200, 7}); got.base != 0 {
+		t.Errorf("base %d is no shorter, want the hops themselves", got.base)
+	}
+	c.AppendUpdate(nil, AnnounceUpdate{ID: 127, Hops: []uint64{7}})
+	if got := c.hops([]uint64{7}); got.base != 1 || got.keep != 1 {
+		t.Errorf("got base %d, keep %d, want 1, 1", got.base, got.keep)
+	}
+}
