@@ -87,4 +87,3 @@ func choicesOf(t reflect.Type) []string {
 	}
 	return reflect.Zero(t).Interface().(Choice).Choices()
 }
-

@@ -20,9 +20,9 @@ type Options struct {
 
 // Alias is a released spelling that still works, with one warning.
 type Alias struct {
-	Old string // dotted key; of a table, everything below it is meant; empty when there is only an old Flag
-	New string // the key or table to write today; New keys that have an Alias of their own keep it
-	// Flag and Env are the old names where they do not follow from Old. Only for keys.
+	Old string // dotted key; empty when there is only an old Flag
+	New string // key to write today
+	// Flag and Env are the old names where they do not follow from Old.
 	Flag, Env string
 	// Convert translates a value of the old meaning, decoded as the new key's type; nil = the same.
 	Convert func(any) any
@@ -147,50 +147,26 @@ func (s *Schema[T]) add(sp spelling) {
 	}
 }
 
-// addAliases adds the single keys first, so that a table's alias leaves them alone.
 func (s *Schema[T]) addAliases() {
 	for i := range s.options.Aliases {
 		a := &s.options.Aliases[i]
-		if f, ok := s.byKey[a.New]; ok {
-			s.add(aliasOf(a, a.Old, f.field, a.Flag, a.Env, s.options.Prefix))
+		f, ok := s.byKey[a.New]
+		if !ok {
+			panic("config: no key " + a.New + " for its old name " + a.Old + a.Flag)
 		}
-	}
-	for i := range s.options.Aliases {
-		s.addTableAlias(&s.options.Aliases[i])
+		s.add(s.aliasOf(a, f.field))
 	}
 }
 
-func (s *Schema[T]) addTableAlias(a *Alias) {
-	for _, f := range s.fields {
-		rest, below := strings.CutPrefix(f.Key, a.New+".")
-		if !below || f.Flag == "" {
-			continue
-		}
-		old := join(a.Old, rest)
-		if _, taken := s.byKey[old]; !taken && !s.released(a.Old, f) {
-			s.add(aliasOf(a, old, f, "", "", s.options.Prefix))
-		}
+func (s *Schema[T]) aliasOf(a *Alias, f *field) spelling {
+	sp := spelling{key: a.Old, flag: a.Flag, env: a.Env, alias: a, field: f}
+	if sp.flag == "" {
+		sp.flag = flagName(a.Old)
 	}
-}
-
-// released reports whether f has an old key of its own in the old table.
-func (s *Schema[T]) released(table string, f *field) bool {
-	for _, a := range s.options.Aliases {
-		if a.New == f.Key && strings.HasPrefix(a.Old, table+".") {
-			return true
-		}
+	if sp.env == "" && a.Old != "" {
+		sp.env = s.options.Prefix + envName(a.Old)
 	}
-	return false
-}
-
-func aliasOf(a *Alias, key string, f *field, flag, env, prefix string) spelling {
-	if flag == "" {
-		flag = flagName(key)
-	}
-	if env == "" && key != "" {
-		env = prefix + envName(key)
-	}
-	return spelling{key: key, flag: flag, env: env, alias: a, field: f}
+	return sp
 }
 
 // keys lists every key that may be written, for hints.

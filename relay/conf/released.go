@@ -1,42 +1,69 @@
 package conf
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/moqmesh/moqmesh/internal/config"
 )
 
 // released are the names of the Rust relay up to 0.14 that still work here.
-// Keys of a table follow the table unless they are listed themselves.
-var released = []config.Alias{
-	{Old: "server.bind", New: "listen.bind"},
-	{Old: "server.listen", New: "listen.bind", Flag: "listen", Env: "MOQ_LISTEN"},
-	{Old: "server.tls.cert", New: "listen.tls.cert", Flag: "tls-cert"},
-	{Old: "server.tls.key", New: "listen.tls.key", Flag: "tls-key"},
-	{Old: "server.tls.generate", New: "listen.tls.generate", Flag: "tls-generate"},
-	{Flag: "server-max-streams", New: "quic.max_streams"},
-	{Old: "server.quic", New: "quic"},
-	{Old: "server", New: "listen"},
+var released = slices.Concat(
+	moved("server", "listen", "bind", "version", "tcp.bind", "unix.bind",
+		"unix.allow.uid", "unix.allow.gid", "unix.allow.pid", "tls.root"),
+	[]config.Alias{
+		{Old: "server.listen", New: "listen.bind", Flag: "listen", Env: "MOQ_LISTEN"},
+		{Old: "server.tls.cert", New: "listen.tls.cert", Flag: "tls-cert"},
+		{Old: "server.tls.key", New: "listen.tls.key", Flag: "tls-key"},
+		{Old: "server.tls.generate", New: "listen.tls.generate", Flag: "tls-generate"},
+	},
 
-	{Old: "client.connect", New: "connect.url"},
-	{Old: "client.failover_delay", New: "connect.race"},
-	{Old: "client.timeout", New: "connect.timeout", Flag: "client-connect-timeout", Env: "MOQ_CLIENT_CONNECT_TIMEOUT"},
-	{Old: "client.reconnect", New: "connect.once", Convert: invert},
-	{Old: "client.tls.disable_verify", New: "connect.tls.insecure"},
-	{Flag: "tls-disable-verify", New: "connect.tls.insecure"},
-	{Flag: "tls-root", New: "connect.tls.root"},
-	{Flag: "tls-fingerprint", New: "connect.tls.fingerprint"},
-	{Flag: "tls-system-roots", New: "connect.tls.system_roots"},
-	{Old: "client.websocket.enabled", New: "connect.websocket.enabled", Flag: "websocket-enabled"},
-	{Old: "client.websocket.delay", New: "connect.websocket.delay", Flag: "websocket-delay"},
-	{Flag: "client-max-streams", New: "quic.max_streams"},
-	{Old: "client.quic", New: "quic"},
-	{Old: "client", New: "connect"},
+	moved("client", "connect", "bind", "resolution_delay", "version",
+		"tls.root", "tls.system_roots", "tls.fingerprint", "tls.cert", "tls.key", "tls.host_name"),
+	[]config.Alias{
+		{Old: "client.connect", New: "connect.url"},
+		{Old: "client.failover_delay", New: "connect.race"},
+		{Old: "client.timeout", New: "connect.timeout", Flag: "client-connect-timeout", Env: "MOQ_CLIENT_CONNECT_TIMEOUT"},
+		{Old: "client.reconnect", New: "connect.once", Convert: invert},
+		{Old: "client.tls.disable_verify", New: "connect.tls.insecure"},
+		{Flag: "tls-disable-verify", New: "connect.tls.insecure"},
+		{Flag: "tls-root", New: "connect.tls.root"},
+		{Flag: "tls-fingerprint", New: "connect.tls.fingerprint"},
+		{Flag: "tls-system-roots", New: "connect.tls.system_roots"},
+		{Old: "client.backoff.initial", New: "connect.backoff.initial", Flag: "backoff-initial", Env: "MOQ_BACKOFF_INITIAL"},
+		{Old: "client.backoff.multiplier", New: "connect.backoff.multiplier", Flag: "backoff-multiplier", Env: "MOQ_BACKOFF_MULTIPLIER"},
+		{Old: "client.backoff.max", New: "connect.backoff.max", Flag: "backoff-max", Env: "MOQ_BACKOFF_MAX"},
+		{Old: "client.backoff.timeout", New: "connect.backoff.timeout", Flag: "backoff-timeout", Env: "MOQ_BACKOFF_TIMEOUT"},
+		{Old: "client.websocket.enabled", New: "connect.websocket.enabled", Flag: "websocket-enabled"},
+		{Old: "client.websocket.delay", New: "connect.websocket.delay", Flag: "websocket-delay"},
+	},
 
-	{Old: "auth.tls.disable_verify", New: "connect.tls.insecure"},
-	{Old: "auth.tls", New: "connect.tls"},
-	{Old: "auth.public.subscribe", New: "auth.public_subscribe", Flag: "auth-public-subscribe", Convert: prefixes},
-	{Old: "auth.public.publish", New: "auth.public_publish", Flag: "auth-public-publish", Convert: prefixes},
+	moved("server.quic", "quic", quicKeys...),
+	moved("client.quic", "quic", quicKeys...),
+	[]config.Alias{
+		{Flag: "server-max-streams", New: "quic.max_streams"},
+		{Flag: "client-max-streams", New: "quic.max_streams"},
+	},
+
+	moved("auth.tls", "connect.tls", "root", "cert", "key"),
+	[]config.Alias{
+		{Old: "auth.tls.disable_verify", New: "connect.tls.insecure"},
+		{Old: "auth.public.subscribe", New: "auth.public_subscribe", Flag: "auth-public-subscribe",
+			Env: "MOQ_AUTH_PUBLIC_SUBSCRIBE", Convert: prefixes},
+		{Old: "auth.public.publish", New: "auth.public_publish", Flag: "auth-public-publish",
+			Env: "MOQ_AUTH_PUBLIC_PUBLISH", Convert: prefixes},
+	},
+)
+
+var quicKeys = []string{"max_streams", "gso", "idle_timeout", "keep_alive", "mtu_discovery", "congestion_control", "qlog"}
+
+// moved renames the table of keys that kept their names.
+func moved(old, today string, keys ...string) []config.Alias {
+	out := make([]config.Alias, len(keys))
+	for i, k := range keys {
+		out[i] = config.Alias{Old: old + "." + k, New: today + "." + k}
+	}
+	return out
 }
 
 func invert(v any) any { return !v.(bool) }
