@@ -2,7 +2,7 @@
 // flags into one struct, with one struct field per setting.
 //
 // A field carries the TOML key in its tag; the flag and the environment name
-// follow from the key unless the tag says otherwise, so the three spellings
+// follow from the key, or from the flag's tag where it has one, so the three spellings
 // cannot drift apart:
 //
 //	type Quic struct {
@@ -13,8 +13,7 @@
 // --quic-idle-timeout and the variable MOQ_QUIC_IDLE_TIMEOUT. Tags:
 //
 //	key     the TOML key; a struct so tagged is a table
-//	flag    the flag without its dashes, "-" for none
-//	env     the variable
+//	flag    the flag without its dashes, "-" for none; the variable follows it
 //	help    one line for people
 //	reload  "live" when a change needs no restart; on a table, for all below it
 //	secret  "yes" hides the value, "url" hides its user info and query

@@ -119,9 +119,6 @@ func (s *Schema[T]) describe(sf reflect.StructField, name string, above field) f
 	if f.Flag == "-" {
 		f.Flag, f.Env = "", ""
 	}
-	if env, ok := sf.Tag.Lookup("env"); ok {
-		f.Env = env
-	}
 	return f
 }
 
