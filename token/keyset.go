@@ -84,10 +84,11 @@ func parseKeys(m member) (*KeySet, error) {
 	return NewKeySet(keys...)
 }
 
-// Has reports whether the set holds a key with exactly this kid.
+// Has reports whether the set holds the key that a token with this kid means:
+// one of that name, or a lone key without a name.
 func (s *KeySet) Has(id string) bool {
 	for _, k := range s.keys {
-		if k.id == id {
+		if k.id == id || s.single && k.id == "" {
 			return true
 		}
 	}
