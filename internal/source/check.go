@@ -25,6 +25,15 @@ type answer struct {
 	every  time.Duration // time until the next request is due; zero = the period
 }
 
+// refusal is content that was read and that the parser does not take.
+type refusal struct {
+	from string
+	err  error
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("parse %s: %v", r.from, r.err) }
+func (r *refusal) Unwrap() error { return r.err }
+
 // check reads once and settles what becomes of the value. The caller holds the busy token.
 func (s *Source[T]) check(ctx context.Context) error {
 	a, err := s.reader.read(ctx)
@@ -33,9 +42,7 @@ func (s *Source[T]) check(ctx context.Context) error {
 	}
 	defer s.checks.Add(1)
 	if err != nil {
-		err = fmt.Errorf("read %s: %w", s.from, err)
-		s.fail(s.cfg.Lines.Unreadable, err)
-		return err
+		return s.fail(fmt.Errorf("read %s: %w", s.from, err))
 	}
 	switch sum := digest(a.docs); {
 	case s.good.seen && s.good.sum == sum:
@@ -43,8 +50,7 @@ func (s *Source[T]) check(ctx context.Context) error {
 		return nil
 	case s.bad.seen && s.bad.sum == sum:
 		s.reader.refuse()
-		s.fail(s.cfg.Lines.Refused, s.bad.err)
-		return s.bad.err
+		return s.fail(s.bad.err)
 	default:
 		return s.adopt(a, sum)
 	}
@@ -58,11 +64,9 @@ func (s *Source[T]) adopt(a answer, sum [sha256.Size]byte) error {
 	}
 	v, err := s.cfg.Parse(a.docs)
 	if err != nil {
-		err = fmt.Errorf("parse %s: %w", s.from, err)
-		s.bad = verdict{seen: true, sum: sum, err: err}
+		s.bad = verdict{seen: true, sum: sum, err: &refusal{s.from, err}}
 		s.reader.refuse()
-		s.fail(s.cfg.Lines.Refused, err)
-		return err
+		return s.fail(s.bad.err)
 	}
 	s.good, s.bad = verdict{seen: true, sum: sum}, verdict{}
 	s.value.Store(&v)
@@ -85,16 +89,12 @@ func (s *Source[T]) confirm(a answer) {
 	}
 }
 
-// fail notes that the value in use could not be brought up to date.
-func (s *Source[T]) fail(line string, err error) {
-	now := time.Now()
+// fail notes that the value in use could not be brought up to date, and returns why.
+func (s *Source[T]) fail(err error) error {
 	s.mu.Lock()
-	s.status.fail(now, err)
-	say, repeats := s.grumble.next(now, line+err.Error())
-	s.mu.Unlock()
-	if say {
-		s.cfg.Log.Warn(line, "source", s.from, "err", err, "repeats", repeats)
-	}
+	defer s.mu.Unlock()
+	s.status.fail(time.Now(), err)
+	return err
 }
 
 // announce wakes everybody who waits for a new value.

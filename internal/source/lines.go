@@ -6,7 +6,7 @@ import (
 )
 
 // Lines are the log messages of a source, so that operators find the words they know. Each is a constant lower-case
-// event; the location and the error are attributes.
+// event; the location and the error are attributes. Failures are logged by Run; Load returns them instead.
 type Lines struct {
 	// Reloading (info) is said before new content is parsed, when there is a value to lose. Empty means not said.
 	Reloading string

@@ -53,7 +53,23 @@ func (s *Source[T]) refresh(ctx context.Context) {
 	if len(s.watch.files) > 0 {
 		s.noteWatch(s.watch.arm())
 	}
-	_ = s.Load(ctx) // logged and kept in the status
+	if err := s.Load(ctx); err != nil && ctx.Err() == nil {
+		s.complain(err)
+	}
+}
+
+// complain logs why the old value stays. Load leaves that to its caller; here there is none.
+func (s *Source[T]) complain(err error) {
+	line := s.cfg.Lines.Unreadable
+	if _, ok := errors.AsType[*refusal](err); ok {
+		line = s.cfg.Lines.Refused
+	}
+	s.mu.Lock()
+	say, repeats := s.grumble.next(time.Now(), err.Error())
+	s.mu.Unlock()
+	if say {
+		s.cfg.Log.Warn(line, "source", s.from, "err", err, "repeats", repeats)
+	}
 }
 
 // noteWatch keeps whether notifications work and logs when they stop to.

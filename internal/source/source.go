@@ -18,7 +18,7 @@ type Config[T any] struct {
 	// parsed together, so that a certificate and its key change in one step.
 	Locations []string
 	// Parse turns the contents, one for each location in the same order, into a value. It owns the slices.
-	// Its errors are logged and shown in Status: they must not quote secrets.
+	// Its errors are logged by Run and shown in Status: they must not quote secrets.
 	Parse func(docs [][]byte) (T, error)
 	// Period is the time between two checks. Zero means 30 s.
 	Period time.Duration

@@ -220,10 +220,11 @@ func TestLines(t *testing.T) {
 	got := map[string]int{}
 	for _, content := range []string{"1", "2", "x", "x", "y", "3"} {
 		put(t, path, content)
-		_ = s.Load(t.Context())
+		s.refresh(t.Context())
 	}
 	_ = os.Remove(path)
-	_ = s.Load(t.Context())
+	s.refresh(t.Context())
+	s.watch.close()
 	for _, line := range []string{"reloading n", "reloaded n", "cannot read n", "bad n", "readable again"} {
 		got[line] = l.count(line)
 	}
