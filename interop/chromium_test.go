@@ -12,6 +12,8 @@ func chromiumCells(t *testing.T, r *relay) {
 	for _, transport := range []string{"webtransport", "websocket"} {
 		t.Run("camera/"+transport, func(t *testing.T) { cameraCell(t, r, b, transport) })
 	}
+	t.Run("file", func(t *testing.T) { fileCell(t, r, b) })
+	t.Run("close", func(t *testing.T) { closeCells(t, b) })
 }
 
 // netCells runs the exchange of js/transfer.mjs in a page, over both transports.
@@ -55,6 +57,16 @@ func cameraCell(t *testing.T, r *relay, b *browser, transport string) {
 	b.open(t, "publish", query)
 	r.awaitAnnounced(t, name)
 	expectPictures(t, b.open(t, "watch", query))
+}
+
+// fileCell publishes a file with moq import and watches it in a page.
+func fileCell(t *testing.T, r *relay, b *browser) {
+	name := unique("file") + ".hang"
+	importClip(t, r, "moqt", "", name, 100)
+	r.awaitAnnounced(t, name)
+	expectPictures(t, b.open(t, "watch", map[string]string{
+		"url": r.url("http"), "name": name, "transport": "webtransport",
+	}))
 }
 
 // expectPictures demands that the player in the page really shows moving pictures.

@@ -39,6 +39,7 @@ func TestMatrix(t *testing.T) {
 	}{
 		{"moq-bench", benchCells},
 		{"node", nodeCells},
+		{"moq", mediaCells},
 		{"chromium", chromiumCells},
 	}
 	for _, c := range cells {

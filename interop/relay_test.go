@@ -30,6 +30,7 @@ type relayConfig struct {
 	versions []string // nothing = the relay's own default
 	public   string   // pattern of what anybody may do; nothing = everything
 	timeout  string   // of handshake and SETUP; nothing = the default
+	drain    string   // how long sessions may stay at shutdown; nothing = the default
 	addr     string   // UDP and TCP, chosen by startRelay
 }
 
@@ -65,6 +66,9 @@ func released(from, to int) (names []string) {
 // newerConfig is a file in the dialect of moq-relay 0.17.
 func newerConfig(c relayConfig) string {
 	var b strings.Builder
+	if c.drain != "" {
+		fmt.Fprintf(&b, "drain_timeout = %q\n", c.drain)
+	}
 	fmt.Fprintf(&b, "[listen]\nbind = %q\ntls.generate = [\"localhost\"]\n", c.addr)
 	if len(c.versions) > 0 {
 		fmt.Fprintf(&b, "version = [%s]\n", quoted(c.versions))
