@@ -119,6 +119,16 @@ func (b *Broadcast) Release(w *TrackWriter) bool {
 	return true
 }
 
+// Forget drops a track that the source has aborted, so that names that do not
+// exist leave nothing behind.
+func (b *Broadcast) Forget(w *TrackWriter) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tracks[w.t.key] == w.t {
+		delete(b.tracks, w.t.key)
+	}
+}
+
 // Close ends the broadcast: tracks that are not complete end with err, requests
 // are refused with it.
 func (b *Broadcast) Close(err error) {

@@ -62,8 +62,12 @@ func (g *Group) beginLocked(timestamp, size uint64) error {
 	if n := len(g.frames); n > 0 {
 		prev = g.frames[n-1].timestamp
 	}
+	delta := int64(timestamp) - int64(prev)
+	if delta < wire.MinDelta || delta > wire.MaxDelta {
+		return ErrTimestamp
+	}
 	var scratch [maxHeader]byte
-	head := wire.QUIC.AppendZigzag(scratch[:0], int64(timestamp)-int64(prev))
+	head := wire.QUIC.AppendZigzag(scratch[:0], delta)
 	head = wire.AppendVarint(head, size)
 	mark := frameMark{timestamp: timestamp, start: uint32(g.size), size: uint32(size)}
 	g.appendLocked(head, int(size))

@@ -40,20 +40,34 @@ const (
 )
 
 // Raw returns the next run of bytes in the frame encoding of moq-lite-05 and
-// later: zigzag timestamp delta, size, payload. It may end anywhere. The bytes
-// stay valid and unchanged for ever. Nothing new: an empty run and the state.
-// Only for cursors that start at the head of the group: see Headed.
-func (r *GroupReader) Raw() (b []byte, state State, err error) {
+// later (zigzag timestamp delta, size, payload) and moves over it. The run may
+// end anywhere, and stays valid and unchanged for ever. It is empty when there
+// is nothing new; state Done says that nothing comes after it. Only for cursors
+// that start at the first frame the group holds.
+func (r *GroupReader) Raw() (run []byte, state State, err error) {
 	r.g.track.mu.Lock()
 	defer r.g.track.mu.Unlock()
-	if r.g.err != nil {
-		return nil, Aborted, r.g.err
+	g := r.g
+	if g.err != nil {
+		return nil, Aborted, g.err
 	}
-	if b = r.runLocked(uint32(r.g.size)); len(b) > 0 {
-		return b, Open, nil
+	run = r.runLocked(uint32(g.size))
+	r.pos += uint32(len(run))
+	for r.frame < len(g.frames) && g.frames[r.frame].start < r.pos {
+		r.frame++
 	}
-	return nil, r.restStateLocked(), nil
+	if r.pos < uint32(g.size) {
+		return run, Open, nil
+	}
+	return run, r.restStateLocked(), nil
 }
+
+// Frames is the number of frames begun by what was read, those before the
+// cursor's start included.
+func (r *GroupReader) Frames() int { return r.frame }
+
+// First is the index, within the group, of the first frame that is here.
+func (r *GroupReader) First() int { return r.g.first }
 
 func (r *GroupReader) restStateLocked() State {
 	if r.g.finished {
@@ -79,12 +93,10 @@ func (r *GroupReader) runLocked(limit uint32) []byte {
 	return nil
 }
 
-// Skip moves the cursor over n bytes that Raw returned.
-func (r *GroupReader) Skip(n int) { r.pos += uint32(n) }
-
 // Part is a piece of a group for readers of another dialect: a frame's header
 // fields where Start is set, then payload as far as it has come.
 type Part struct {
+	Index     int // of the frame within its group
 	Start     bool
 	Timestamp uint64
 	Previous  uint64 // timestamp of the frame before; 0 for the cursor's first frame
@@ -105,6 +117,7 @@ func (r *GroupReader) Next() (p Part, state State, ok bool, err error) {
 		return p, r.restStateLocked(), false, nil
 	}
 	f := g.frames[r.frame]
+	p.Index = g.first + r.frame
 	if r.pos < f.body {
 		p.Start, p.Timestamp, p.Size = true, f.timestamp, uint64(f.size)
 		if r.pos > 0 {
@@ -119,6 +132,14 @@ func (r *GroupReader) Next() (p Part, state State, ok bool, err error) {
 		r.frame++
 	}
 	return p, Open, p.Start || len(p.Payload) > 0, nil
+}
+
+// Wait blocks until Raw, Next or ReadFrame may have something new to say.
+func (r *GroupReader) Wait(ctx context.Context) error {
+	return r.g.track.wait(ctx, func() bool {
+		g := r.g
+		return g.err != nil || g.finished || r.pos < uint32(g.size) && r.frame < len(g.frames)
+	})
 }
 
 // ReadFrame waits for the next whole frame. ok is false, without an error, when

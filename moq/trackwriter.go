@@ -161,7 +161,11 @@ type Demand struct {
 func (w *TrackWriter) Demand() (Demand, <-chan struct{}) {
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()
-	return w.t.wanted, w.t.demandC
+	d := w.t.wanted
+	if w.t.info != nil {
+		d.MaxAge = min(d.MaxAge, w.t.info.MaxAge)
+	}
+	return d, w.t.demandC
 }
 
 // redemandLocked recomputes the demand after a subscriber came, changed or left.
@@ -179,9 +183,6 @@ func (t *Track) redemandLocked() {
 		d.End = d.End.widen(o.End)
 	}
 	d.Subscribers, d.Holders = len(t.subs), t.holders
-	if t.info != nil {
-		d.MaxAge = min(d.MaxAge, t.info.MaxAge)
-	}
 	if d == t.wanted {
 		return
 	}

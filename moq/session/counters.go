@@ -1,0 +1,49 @@
+package session
+
+import "sync/atomic"
+
+// Counters count what sessions move. They only rise. One set is shared by all
+// sessions of a kind; all fields are safe for concurrent use.
+type Counters struct {
+	Egress, Ingress Traffic // to subscribers; from publishers
+	Control         Control
+
+	GroupsSkipped  atomic.Uint64 // not begun for a viewer: stale when their turn came
+	GroupsReset    atomic.Uint64 // begun and given up: stale, or too many open
+	DatagramsLost  atomic.Uint64 // too large for the path, or no room
+	StreamsRefused atomic.Uint64 // unknown or malformed
+	Violations     atomic.Uint64 // sessions closed for one
+	Limited        atomic.Uint64 // requests and announcements over a limit
+}
+
+// Traffic is one direction of content.
+type Traffic struct {
+	Bytes, Frames, Groups, Datagrams, Fetches atomic.Uint64
+	SubscriptionsOpened, SubscriptionsClosed  atomic.Uint64
+	AnnouncesStarted, AnnouncesEnded          atomic.Uint64
+	Broadcasts, BroadcastsClosed              atomic.Uint64 // with at least one subscription of a session
+}
+
+// Class sorts control bytes for Counters.Control.
+type Class uint8
+
+// The classes of control traffic.
+const (
+	ClassSession Class = iota
+	ClassAnnounce
+	ClassTrackInfo
+	ClassSubscribe
+	ClassFetch
+	ClassProbe
+	ClassGoaway
+	ClassOther
+	classes
+)
+
+// Classes are the names of the classes, by Class.
+var Classes = [classes]string{"session", "announce", "track_info", "subscribe", "fetch", "probe", "goaway", "other"}
+
+// Control counts the bytes of control streams by class; media never counts here.
+type Control struct {
+	Sent, Received [classes]atomic.Uint64
+}

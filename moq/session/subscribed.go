@@ -1,0 +1,238 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/moqmesh/moqmesh/moq"
+	"github.com/moqmesh/moqmesh/moq/wire/lite"
+)
+
+// subscribed is one SUBSCRIBE of ours, which feeds a track.
+type subscribed struct {
+	s      *Session
+	w      *moq.TrackWriter
+	id     uint64
+	stream Stream
+
+	mu      sync.Mutex
+	streams map[uint64]ReceiveStream // groups being read, by sequence
+	closed  bool
+	from    uint64        // first group served, as the peer said; 0 until then
+	changed chan struct{} // has a token when a group stream ended
+}
+
+// subscribe pulls the track while it is wanted. over: the track has ended, and
+// so has w; else nobody wants it now.
+func (u *upstream) subscribe(ctx context.Context, w *moq.TrackWriter, want moq.Demand) (over bool, err error) {
+	c := &subscribed{s: u.s, w: w, streams: make(map[uint64]ReceiveStream), changed: make(chan struct{}, 1)}
+	c.id = u.s.register(c)
+	defer u.s.unregister(c)
+	c.stream, err = u.s.request(ctx, lite.StreamSubscribe, ClassSubscribe, func(b []byte) []byte {
+		m := lite.Subscribe{ID: c.id, Broadcast: u.broadcast(w), Track: w.Key().Name, Preferences: u.s.preferences(want)}
+		return m.Append(b, u.s.v)
+	})
+	if err != nil {
+		return false, err
+	}
+	defer c.stopGroups()
+	u.s.cfg.Counters.Ingress.SubscriptionsOpened.Add(1)
+	defer u.s.cfg.Counters.Ingress.SubscriptionsClosed.Add(1)
+
+	answers := make(chan error, 1)
+	u.s.wg.Go(func() { answers <- c.readAnswers() })
+	defer c.stream.Stop(StreamCancelled)
+	for {
+		next, changed := w.Demand()
+		if next.Subscribers == 0 {
+			c.stream.Close()
+			return false, nil
+		}
+		if err := c.tell(want, next); err != nil {
+			return false, err
+		}
+		want = next
+		select {
+		case <-changed:
+		case err := <-answers:
+			return true, c.finish(ctx, err)
+		case <-ctx.Done():
+			return false, moq.ErrClosed
+		}
+	}
+}
+
+// tell sends the wishes where they changed (§8.2).
+func (c *subscribed) tell(old, next moq.Demand) error {
+	before, after := c.s.preferences(old), c.s.preferences(next)
+	if before == after || !c.s.v.HasSubscribeUpdate() {
+		return nil
+	}
+	return c.s.send(c.stream, ClassSubscribe, lite.SubscribeUpdate{Preferences: after}.Append(nil, c.s.v))
+}
+
+// preferences says a demand in the fields of the wire (§14.4).
+func (s *Session) preferences(d moq.Demand) lite.Preferences {
+	p := lite.Preferences{Priority: d.Priority, MaxAge: d.MaxAge, GroupEnd: lite.Optional{V: d.End.V, OK: d.End.Set}}
+	if d.Start.Kind == moq.StartAt {
+		p.GroupStart = lite.Some(d.Start.Group)
+	}
+	return p
+}
+
+// readAnswers follows the subscribe stream until the peer ends it. nil: FIN.
+func (c *subscribed) readAnswers() error {
+	r := bufio.NewReaderSize(countReads{c.stream, c.s, ClassSubscribe}, 128)
+	ended := c.s.v < lite.V05
+	var buf []byte
+	for {
+		kind, body, err := lite.ReadSubscribeAnswer(r, c.s.v, buf)
+		if err == io.EOF {
+			if !ended {
+				return fmt.Errorf("subscription ended without an end: %w", moq.ErrMalformed)
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		buf = body
+		switch kind {
+		case lite.AnswerStart:
+			m, err := lite.DecodeSubscribeStart(body, c.s.v)
+			if err != nil {
+				return err
+			}
+			c.mu.Lock()
+			c.from = m.Group
+			c.mu.Unlock()
+		case lite.AnswerEnd:
+			m, err := lite.DecodeSubscribeEnd(body, c.s.v)
+			if err != nil {
+				return err
+			}
+			ended = true
+			if err := c.w.SetEnd(m.Group); err != nil && c.s.v >= lite.V06 {
+				return fmt.Errorf("end at group %d, below one already seen: %w", m.Group, err)
+			}
+		}
+	}
+}
+
+// finish ends the track after the peer has. Groups whose streams are still on
+// their way get the track's maximum age to arrive, at least a second (§8.4).
+func (c *subscribed) finish(ctx context.Context, err error) error {
+	if err != nil {
+		return err
+	}
+	c.stream.Close()
+	info, err := c.w.Track().Info(ctx)
+	if err != nil {
+		return err
+	}
+	timer := time.NewTimer(max(info.MaxAge, time.Second))
+	defer timer.Stop()
+	for c.expecting() {
+		select {
+		case <-c.changed:
+		case <-timer.C:
+			c.w.Finish()
+			return nil
+		case <-ctx.Done():
+			return moq.ErrClosed
+		}
+	}
+	c.w.Finish()
+	return nil
+}
+
+// expecting says whether group streams are open or announced and missing.
+func (c *subscribed) expecting() bool {
+	c.mu.Lock()
+	open, from := len(c.streams) > 0, c.from
+	c.mu.Unlock()
+	return open || c.s.v >= lite.V05 && c.w.Missing(from)
+}
+
+// register gives c the next subscribe id.
+func (s *Session) register(c *subscribed) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := s.nextID
+	s.nextID++
+	s.subscribed[id] = c
+	return id
+}
+
+func (s *Session) unregister(c *subscribed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.subscribed, c.id)
+}
+
+// upstream finds the subscription that a group or datagram belongs to.
+func (s *Session) upstream(id uint64) *subscribed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.subscribed[id]
+}
+
+// group begins a group that has arrived.
+func (c *subscribed) group(h lite.GroupHeader, stream ReceiveStream) (*moq.GroupWriter, error) {
+	w, err := c.w.GroupAt(h.Sequence, int(min(h.FrameStart, moq.MaxFrames)))
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		w.Abort(moq.ErrCancelled)
+		return nil, moq.ErrCancelled
+	}
+	c.streams[h.Sequence] = stream
+	return w, nil
+}
+
+func (c *subscribed) groupDone(sequence uint64) {
+	c.mu.Lock()
+	delete(c.streams, sequence)
+	c.mu.Unlock()
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// stopGroups asks the peer to stop the groups under way.
+func (c *subscribed) stopGroups() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for _, stream := range c.streams {
+		stream.Stop(StreamCancelled)
+	}
+}
+
+// receiveDatagrams hands the peer's datagrams to their tracks. What makes no
+// sense is dropped (§9.2).
+func (s *Session) receiveDatagrams(ctx context.Context) error {
+	for {
+		b, err := s.conn.ReceiveDatagram(ctx)
+		if err != nil {
+			return nil // the connection is over, or takes none
+		}
+		m, err := lite.DecodeDatagram(b, s.v)
+		if err != nil {
+			continue
+		}
+		if c := s.upstream(m.Subscribe); c != nil {
+			s.cfg.Counters.Ingress.Datagrams.Add(1)
+			s.cfg.Counters.Ingress.Bytes.Add(uint64(len(m.Payload)))
+			c.w.WriteDatagram(moq.Datagram{Sequence: m.Sequence, Timestamp: m.Timestamp, Payload: m.Payload})
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/moqmesh/moqmesh/moq"
+	"github.com/moqmesh/moqmesh/moq/wire"
+	"github.com/moqmesh/moqmesh/moq/wire/lite"
+)
+
+// idleTrack is how long a track that nobody wants is kept for a returning
+// reader (moq-lite.md §14.5).
+const idleTrack = 30 * time.Second
+
+// upstream is a broadcast of the peer: it pulls tracks when they are wanted.
+type upstream struct {
+	s    *Session
+	path string // as the peer names it
+	b    *moq.Broadcast
+
+	// Guarded by s.mu.
+	running int  // tracks and fetches under way
+	retired bool // the peer has withdrawn it
+}
+
+func (s *Session) newUpstream(path string) *upstream {
+	u := &upstream{s: s, path: path}
+	u.b = moq.NewBroadcast(s.access.Origin.Cache(), u)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.upstreams[u] = struct{}{}
+	return u
+}
+
+// retire says that no new requests will come. What runs goes on.
+func (u *upstream) retire() {
+	u.s.mu.Lock()
+	u.retired = true
+	u.s.mu.Unlock()
+	u.count(0)
+}
+
+// count follows what is under way; the broadcast goes with the last of it.
+func (u *upstream) count(n int) {
+	u.s.mu.Lock()
+	u.running += n
+	gone := u.retired && u.running == 0
+	if gone {
+		delete(u.s.upstreams, u)
+	}
+	u.s.mu.Unlock()
+	if gone {
+		u.b.Close(moq.ErrUnroutable)
+	}
+}
+
+// closeUpstreams ends what the peer supplied, when the session is over.
+func (s *Session) closeUpstreams() {
+	s.mu.Lock()
+	var list []*upstream
+	for u := range s.upstreams {
+		list = append(list, u)
+	}
+	s.mu.Unlock()
+	for _, u := range list {
+		u.b.Close(moq.ErrClosed)
+	}
+}
+
+// spawn runs f as part of the session, unless that is over: ok is then false.
+func (u *upstream) spawn(f func(ctx context.Context)) (ok bool) {
+	ctx := u.s.conn.Context()
+	if ctx.Err() != nil {
+		return false
+	}
+	u.count(1)
+	u.s.wg.Go(func() {
+		defer u.count(-1)
+		f(ctx)
+	})
+	return true
+}
+
+// Open pulls a track for as long as somebody wants it; a [moq.Source].
+func (u *upstream) Open(w *moq.TrackWriter) {
+	ok := u.spawn(func(ctx context.Context) {
+		if err := u.run(ctx, w); err != nil {
+			w.Abort(modelError(err))
+			u.b.Forget(w)
+		}
+	})
+	if !ok {
+		w.Abort(moq.ErrClosed)
+	}
+}
+
+// Fetch pulls one group; a [moq.Source].
+func (u *upstream) Fetch(w *moq.TrackWriter, g *moq.GroupWriter, frame uint64, priority uint8) (cancel func()) {
+	if !u.s.v.HasFetch() {
+		return nil
+	}
+	ctx, stop := context.WithCancel(u.s.conn.Context())
+	ok := u.spawn(func(context.Context) {
+		defer stop()
+		if err := u.fetch(ctx, w, g, frame, priority); err != nil {
+			g.Abort(modelError(err))
+		}
+	})
+	if !ok {
+		g.Abort(moq.ErrClosed)
+	}
+	return stop
+}
+
+// request opens a stream to the peer and writes what is asked.
+func (s *Session) request(ctx context.Context, kind lite.BidiStream, class Class, body func(b []byte) []byte) (Stream, error) {
+	if s.goneAway.Load() {
+		return nil, moq.ErrGoingAway
+	}
+	stream, err := s.conn.OpenStream(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open stream: %w", err)
+	}
+	stream.SetPriority(controlUrgency)
+	if err := s.send(stream, class, body(kind.Append(nil, s.v))); err != nil {
+		stream.Reset(StreamCancelled)
+		stream.Stop(StreamCancelled)
+		return nil, fmt.Errorf("send request: %w", err)
+	}
+	return stream, nil
+}
+
+// run is the life of one track.
+func (u *upstream) run(ctx context.Context, w *moq.TrackWriter) error {
+	info, err := u.info(ctx, w)
+	if err != nil {
+		return err
+	}
+	w.SetInfo(info)
+	idle := time.NewTimer(idleTrack)
+	defer idle.Stop()
+	over := false
+	for {
+		want, changed := w.Demand()
+		if want.Subscribers > 0 && !over {
+			if over, err = u.subscribe(ctx, w, want); err != nil {
+				return err
+			}
+			w.Idle()
+			idle.Reset(idleTrack)
+			continue
+		}
+		select {
+		case <-changed:
+		case <-idle.C:
+			if u.b.Release(w) {
+				return nil
+			}
+			idle.Reset(idleTrack)
+		case <-ctx.Done():
+			return moq.ErrClosed
+		}
+	}
+}
+
+// info asks the peer what the track is (§7), as long as somebody waits for it.
+func (u *upstream) info(ctx context.Context, w *moq.TrackWriter) (moq.TrackInfo, error) {
+	if !u.s.v.HasTrackInfo() {
+		return moq.DefaultTrackInfo, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, u.s.cfg.Limits.Request, moq.ErrTimeout)
+	defer cancel()
+	stop := whileWanted(ctx, w, cancel)
+	defer stop()
+	stream, err := u.s.request(ctx, lite.StreamTrack, ClassTrackInfo, func(b []byte) []byte {
+		return lite.Track{Broadcast: u.broadcast(w), Name: w.Key().Name}.Append(b, u.s.v)
+	})
+	if err != nil {
+		return moq.TrackInfo{}, err
+	}
+	defer context.AfterFunc(ctx, func() {
+		stream.Reset(StreamCancelled)
+		stream.Stop(StreamCancelled)
+	})()
+	body, err := lite.ReadBody(bufio.NewReaderSize(countReads{stream, u.s, ClassTrackInfo}, 64), u.s.v, nil)
+	if err != nil {
+		stream.Reset(StreamCancelled)
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return moq.TrackInfo{}, fmt.Errorf("track info: %w", err)
+	}
+	stream.Close()
+	m, err := lite.DecodeTrackInfo(body, u.s.v)
+	return moq.TrackInfo{Priority: m.Priority, MaxAge: m.MaxAge, Timescale: m.Timescale}, err
+}
+
+// whileWanted calls cancel when nobody holds the track any more.
+func whileWanted(ctx context.Context, w *moq.TrackWriter, cancel func()) (stop func()) {
+	ctx, end := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			want, changed := w.Demand()
+			if want.Holders == 0 {
+				cancel()
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() {
+		end()
+		<-done
+	}
+}
+
+// broadcast is the path that names the track's broadcast to the peer.
+func (u *upstream) broadcast(w *moq.TrackWriter) string {
+	return wire.JoinPath(u.path, w.Key().Suffix)
+}
+
+// fetch reads one group of the peer's into g (§10).
+func (u *upstream) fetch(ctx context.Context, w *moq.TrackWriter, g *moq.GroupWriter, frame uint64, priority uint8) error {
+	stream, err := u.s.request(ctx, lite.StreamFetch, ClassFetch, func(b []byte) []byte {
+		m := lite.Fetch{Broadcast: u.broadcast(w), Track: w.Key().Name, Priority: priority, Group: g.Sequence(), FrameStart: frame}
+		return m.Append(b, u.s.v)
+	})
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() {
+		stream.Reset(StreamCancelled)
+		stream.Stop(StreamCancelled)
+	})()
+	u.s.cfg.Counters.Ingress.Fetches.Add(1)
+	in := &ingest{s: u.s, stream: stream, buf: make([]byte, 4<<10)}
+	defer in.release()
+	err = in.frames(g, u.s.v)
+	if err == nil {
+		stream.Close()
+		return nil
+	}
+	stream.Reset(StreamCancelled)
+	stream.Stop(StreamCancelled)
+	if ctx.Err() != nil {
+		err = moq.ErrCancelled
+	}
+	return err
+}
+
