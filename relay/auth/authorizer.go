@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/subtle"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -66,8 +65,8 @@ func (a *Authorizer) Authorize(ctx context.Context, now time.Time, r Request) (G
 func (a *Authorizer) decide(ctx context.Context, now time.Time, r Request) (Grant, error) {
 	path := r.dialled(a.domains)
 	if a.internal(r.Remote) {
-		g, err := grantAt(everything, path)
-		g.Peer, g.Subject = true, "internal peer"
+		g, err := grantAt(everything, path, "internal peer")
+		g.Peer = true
 		return g, err
 	}
 	tok, err := r.presented()
@@ -111,13 +110,13 @@ func (a *Authorizer) tokened(ctx context.Context, now time.Time, tok, path strin
 	if err != nil {
 		return Grant{}, err
 	}
-	g, err := grantAt(claims.Scope, path)
+	g, err := grantAt(claims.Scope, path, "token of key "+kid)
 	if err != nil {
-		return Grant{}, fmt.Errorf("token of key %q with root %q: %w", kid, claims.Root, err)
+		return Grant{}, err
 	}
 	g.Expires = claims.Expires
 	g.Peer = claims.Cluster || a.isClusterToken(tok)
-	g.Subject, g.TokenID, g.Holder = "token of key "+kid, claims.ID, claims.Subject
+	g.TokenID, g.Holder = claims.ID, claims.Subject
 	return g, nil
 }
 
@@ -137,7 +136,5 @@ func (a *Authorizer) public(s token.Scope, path, tok string) (Grant, error) {
 	case tok != "":
 		return Grant{}, refuse(CodeTokenUnasked, "a token was presented to public rules")
 	}
-	g, err := grantAt(s, path)
-	g.Subject = "public"
-	return g, err
+	return grantAt(s, path, "public")
 }

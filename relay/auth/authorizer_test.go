@@ -432,6 +432,11 @@ func TestRefusalsHideTheToken(t *testing.T) {
 		{"secretsecret", "token-malformed"},
 		{sign(t, k, full("elsewhere")), "path-not-covered"},
 	}
+	_, err := a.Authorize(context.Background(), noon, Request{Path: "/p", Query: "jwt=" + tokens[5].token})
+	if want := `token of key k with root "elsewhere": nothing is granted at "p"`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("refusal %v, want %q in it", err, want)
+	}
+	codes = nil
 	for _, tt := range tokens {
 		_, err := a.Authorize(context.Background(), noon, Request{Path: "/p", Query: "jwt=" + tt.token})
 		wantRefusal(t, tt.code, err, 401, tt.code)

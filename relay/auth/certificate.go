@@ -48,12 +48,11 @@ func (a *Authorizer) certified(now time.Time, leaf *x509.Certificate, path strin
 	if !narrowed {
 		scope = everything
 	}
-	g, err := grantAt(scope, path)
+	g, err := grantAt(scope, path, "certificate "+name)
 	if err != nil {
-		return Grant{}, fmt.Errorf("certificate %q: %w", name, err)
+		return Grant{}, err
 	}
 	g.Peer = true
 	g.Expires = leaf.NotAfter
-	g.Subject = "certificate " + name
 	return g, nil
 }

@@ -24,13 +24,13 @@ var everything = token.Scope{
 	Subscribe: token.Patterns{token.Everything},
 }
 
-// grantAt makes the grant of a scope at the dialled path.
-func grantAt(s token.Scope, path string) (Grant, error) {
+// grantAt makes the grant of a scope at the dialled path. subject says whose it is.
+func grantAt(s token.Scope, path, subject string) (Grant, error) {
 	at := s.At(path)
 	if at.Empty() {
-		return Grant{}, refuse(CodePath, "nothing is granted at %q", path)
+		return Grant{}, refuse(CodePath, "%s with root %q: nothing is granted at %q", subject, s.Root, path)
 	}
-	return Grant{Root: at.Root, Publish: at.Publish, Subscribe: at.Subscribe}, nil
+	return Grant{Root: at.Root, Publish: at.Publish, Subscribe: at.Subscribe, Subject: subject}, nil
 }
 
 // allows refuses a role that the grant has no right for.
