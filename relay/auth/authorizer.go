@@ -110,7 +110,7 @@ func (a *Authorizer) tokened(ctx context.Context, now time.Time, tok, path strin
 	if err != nil {
 		return Grant{}, err
 	}
-	g, err := grantAt(claims.Scope, path, "token of key "+kid)
+	g, err := grantAt(claims.Scope, path, "token of "+cmp.Or(kid, "a nameless key"))
 	if err != nil {
 		return Grant{}, err
 	}

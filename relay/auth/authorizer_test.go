@@ -142,6 +142,9 @@ func TestConfigNotes(t *testing.T) {
 		{Config{Public: []string{"anon"}}, `older spelling of "anon/**"`},
 		{Config{ClientRoots: true}, "no JWT/public auth configured; only mTLS peers will be accepted"},
 		{Config{KeyDir: "https://keys.example/"}, "deprecated"},
+		{Config{InternalPeers: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::1/128")}}, ""},
+		{Config{InternalPeers: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}, "192.0.2.0/24 is not a private address"},
+		{Config{InternalPeers: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}}, "0.0.0.0/0 is not a private address"},
 	}
 	for _, tt := range tests {
 		notes, err := tt.cfg.Check()
@@ -243,7 +246,7 @@ func TestTokenGrantDetails(t *testing.T) {
 	}
 	want := Grant{
 		Root: "demo", Publish: patterns(t, "**"), Subscribe: patterns(t, "**"), Expires: noon.Add(2 * time.Second),
-		Peer: true, Subject: "token of key k1", TokenID: "tok_1", Holder: "viewer",
+		Peer: true, Subject: "token of k1", TokenID: "tok_1", Holder: "viewer",
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b token.Pattern) bool { return a == b })); diff != "" {
 		t.Errorf("grant (-want +got):\n%s", diff)
@@ -433,7 +436,7 @@ func TestRefusalsHideTheToken(t *testing.T) {
 		{sign(t, k, full("elsewhere")), "path-not-covered"},
 	}
 	_, err := a.Authorize(context.Background(), noon, Request{Path: "/p", Query: "jwt=" + tokens[5].token})
-	if want := `token of key k with root "elsewhere": nothing is granted at "p"`; err == nil || !strings.Contains(err.Error(), want) {
+	if want := `token of k with root "elsewhere": nothing is granted at "p"`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("refusal %v, want %q in it", err, want)
 	}
 	codes = nil

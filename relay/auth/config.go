@@ -92,6 +92,11 @@ func (c Config) parse() (r rules, notes []string, err error) {
 	if isURL(c.KeyDir) {
 		notes = append(notes, "auth.key_dir as a URL is deprecated: put the keys into a set and name it in auth.key")
 	}
+	for _, p := range c.InternalPeers {
+		if addr := p.Addr(); !addr.IsPrivate() && !addr.IsLoopback() && !addr.IsLinkLocalUnicast() {
+			notes = append(notes, fmt.Sprintf("cluster.internal_peers: %s is not a private address; whoever can send from there has full access", p))
+		}
+	}
 	if !c.judges() && c.ClientRoots {
 		notes = append(notes, "no JWT/public auth configured; only mTLS peers will be accepted")
 	}
