@@ -54,6 +54,9 @@ func DecodeAnnounce(body []byte, v Version) (m Announce, err error) {
 	case v == V03:
 		m.Hops = readHopCount(&r)
 	}
+	if !m.Active {
+		m.Hops = nil // no meaning there; a peer may write them all the same
+	}
 	return m, finish(&r, "ANNOUNCE")
 }
 

@@ -13,7 +13,7 @@ func ReadBody(r wire.ByteReader, v Version, buf []byte) ([]byte, error) {
 	return wire.ReadMessage(r, v.Encoding(), MaxRequest, buf)
 }
 
-// readTyped reads the type of a message. io.EOF only if nothing was read.
+// readType reads the type of a message. io.EOF only if nothing was read.
 func readType(r io.ByteReader, v Version) (uint64, error) {
 	return v.Encoding().ReadVarint(r)
 }

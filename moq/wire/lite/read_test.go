@@ -68,7 +68,7 @@ func TestMaxRequestHoldsEverything(t *testing.T) {
 	}
 }
 
-func TestAnswersByVersion(t *testing.T) {
+func TestNoDropOn07(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("a DROP was written on 07, which has none")
