@@ -219,7 +219,7 @@ func TestStopEndsWriter(t *testing.T) {
 	inBubbles(t, versions, func(t *testing.T, cfg Config) {
 		client, server := newPair(t, cfg, cfg)
 		s := must[session.Stream](t)(client.OpenStream(t.Context()))
-		ctx := s.Context()
+		ctx := s.(*stream).Context()
 		must[int](t)(s.Write([]byte("x")))
 		peer := must[session.Stream](t)(server.AcceptStream(t.Context()))
 		peer.Stop(session.StreamNotFound)

@@ -198,7 +198,7 @@ func TestOpenIsBounded(t *testing.T) {
 func TestWriteAfterEnd(t *testing.T) {
 	c := idleConn(t, Config{Version: wire.V01})
 	s := queueUni(t, c, 3, 10)
-	ctx := s.Context()
+	ctx := s.(*sendStream).Context()
 	if err := s.Close(); err != nil || ctx.Err() == nil {
 		t.Errorf("Close = %v, context %v", err, ctx.Err())
 	}
