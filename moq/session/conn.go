@@ -54,9 +54,6 @@ type SendStream interface {
 	// SetPriority ranks this stream among those of its connection: 0 is sent
 	// first, 7 last. Transports without priorities ignore it.
 	SetPriority(urgency int8)
-	// Context ends when the sending half does: FIN, Reset, STOP_SENDING (its
-	// cause is then a *StreamError) or the end of the connection.
-	Context() context.Context
 }
 
 // ReceiveStream is the receiving half of a stream. One goroutine reads at a time.

@@ -256,4 +256,3 @@ func (u *upstream) fetch(ctx context.Context, w *moq.TrackWriter, g *moq.GroupWr
 	}
 	return err
 }
-

@@ -1,0 +1,354 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+	"github.com/quic-go/webtransport-go"
+
+	"github.com/moqmesh/moqmesh/moq/session"
+	"github.com/moqmesh/moqmesh/moq/transport/websocket"
+)
+
+// DialConfig is how a client reaches a server. The zero value trusts the
+// system's roots and offers nothing: set ALPNs.
+type DialConfig struct {
+	// ALPNs are the MoQ versions offered, best first.
+	ALPNs []string
+	// TLS is the client's configuration; nil trusts the system's roots. Its
+	// NextProtos are set here.
+	TLS *tls.Config
+	// QUIC tunes the connection; nil takes DefaultQUIC.
+	QUIC *quic.Config
+	// Timeout bounds the whole dial. Zero: 30 s.
+	Timeout time.Duration
+	// Race is how long one address has before the next is tried beside it
+	// (Happy Eyeballs). Zero: 250 ms.
+	Race time.Duration
+	// WebSocketDelay is the head start of QUIC before the WebSocket fallback of
+	// https, moqt and moql URLs. Negative: no fallback. Zero: 200 ms.
+	WebSocketDelay time.Duration
+	// Listen opens the UDP socket; nil opens one on any port. The connection
+	// closes it.
+	Listen func(network string) (net.PacketConn, error)
+	// Pin makes a TLS configuration that trusts only the leaf with this hex
+	// SHA-256, for http URLs. nil: those are refused.
+	Pin func(fingerprint string) *tls.Config
+}
+
+// Dialled is a connection that we made.
+type Dialled struct {
+	Conn session.Conn
+	// Transport is "quic", "webtransport" or "websocket".
+	Transport string
+	// ALPN names the MoQ version; empty: SETUP decides.
+	ALPN string
+	// Path is what a SETUP must carry, query included, on transports without a URL.
+	Path string
+	// Run, if not nil, moves the connection's bytes: call it on a goroutine; it
+	// blocks until the connection ends.
+	Run func(context.Context) error
+}
+
+// Dial connects to a URL: https (WebTransport), moqt or moql (raw QUIC), ws or
+// wss, or http (fetches the certificate's fingerprint there, then dials https
+// trusting only that). QUIC falls back to WebSocket. Errors do not show the
+// URL's query.
+func Dial(ctx context.Context, rawURL string, cfg DialConfig) (*Dialled, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("dial: not a URL with a host: %q", redact(rawURL))
+	}
+	cfg = cfg.withDefaults()
+	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	d, err := dialURL(ctx, u, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("dial %s://%s: %w", u.Scheme, u.Host, err)
+	}
+	return d, nil
+}
+
+// redact cuts a URL's query, which may hold a token.
+func redact(rawURL string) string {
+	head, _, _ := strings.Cut(rawURL, "?")
+	return head
+}
+
+func (c DialConfig) withDefaults() DialConfig {
+	if c.TLS == nil {
+		c.TLS = &tls.Config{}
+	}
+	if c.QUIC == nil {
+		c.QUIC = DefaultQUIC()
+	}
+	if c.Timeout == 0 {
+		c.Timeout = 30 * time.Second
+	}
+	if c.Race == 0 {
+		c.Race = 250 * time.Millisecond
+	}
+	if c.WebSocketDelay == 0 {
+		c.WebSocketDelay = 200 * time.Millisecond
+	}
+	if c.Listen == nil {
+		c.Listen = func(network string) (net.PacketConn, error) { return net.ListenPacket(network, ":0") }
+	}
+	return c
+}
+
+func dialURL(ctx context.Context, u *url.URL, cfg DialConfig) (*Dialled, error) {
+	switch u.Scheme {
+	case "ws", "wss":
+		return dialWebSocket(ctx, u, cfg)
+	case "http":
+		return dialPinned(ctx, u, cfg)
+	case "https", "moqt", "moql":
+		if cfg.WebSocketDelay < 0 {
+			return dialQUIC(ctx, u, cfg)
+		}
+		return race(ctx, cfg.WebSocketDelay,
+			func(ctx context.Context) (*Dialled, error) { return dialQUIC(ctx, u, cfg) },
+			func(ctx context.Context) (*Dialled, error) { return dialFallback(ctx, u, cfg) })
+	}
+	return nil, fmt.Errorf("scheme %q is none of https, moqt, moql, ws, wss, http", u.Scheme)
+}
+
+// dialPinned learns the fingerprint over plain HTTP first. It protects against
+// nobody on the path: a helper for development.
+func dialPinned(ctx context.Context, u *url.URL, cfg DialConfig) (*Dialled, error) {
+	if cfg.Pin == nil {
+		return nil, errors.New("http URLs need a way to pin certificates")
+	}
+	fp, err := fetchFingerprint(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	cfg.TLS = cfg.Pin(fp)
+	secure := *u
+	secure.Scheme = "https"
+	plain := *u
+	plain.Scheme = "ws"
+	return race(ctx, cfg.WebSocketDelay,
+		func(ctx context.Context) (*Dialled, error) { return dialQUIC(ctx, &secure, cfg) },
+		func(ctx context.Context) (*Dialled, error) { return dialWebSocket(ctx, &plain, cfg) })
+}
+
+func fetchFingerprint(ctx context.Context, u *url.URL) (string, error) {
+	at := url.URL{Scheme: "http", Host: u.Host, Path: "/certificate.sha256"}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return "", err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", fmt.Errorf("fetch certificate fingerprint: %w", err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(res.Body, 256))
+	if err != nil || res.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("fetch certificate fingerprint: status %d", res.StatusCode)
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+// dialFallback is the WebSocket twin of a QUIC URL.
+func dialFallback(ctx context.Context, u *url.URL, cfg DialConfig) (*Dialled, error) {
+	ws := *u
+	ws.Scheme = "wss"
+	return dialWebSocket(ctx, &ws, cfg)
+}
+
+func dialWebSocket(ctx context.Context, u *url.URL, cfg DialConfig) (*Dialled, error) {
+	conn, got, err := websocket.Dial(ctx, u.String(), nil, websocket.DialOptions{ALPNs: cfg.ALPNs, TLS: cfg.TLS.Clone()})
+	if err != nil {
+		return nil, err
+	}
+	return &Dialled{Conn: conn, Transport: "websocket", ALPN: version(got.ALPN), Run: conn.Run}, nil
+}
+
+// dialQUIC resolves the host and races its addresses.
+func dialQUIC(ctx context.Context, u *url.URL, cfg DialConfig) (*Dialled, error) {
+	addrs, err := resolve(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	attempts := make([]func(context.Context) (*Dialled, error), len(addrs))
+	for i, addr := range addrs {
+		attempts[i] = func(ctx context.Context) (*Dialled, error) { return dialAddr(ctx, u, addr, cfg) }
+	}
+	return race(ctx, cfg.Race, attempts...)
+}
+
+// resolve lists the host's addresses, the families in turn, IPv6 first (RFC 8305).
+func resolve(ctx context.Context, u *url.URL) ([]*net.UDPAddr, error) {
+	port := u.Port()
+	if port == "" {
+		port = "443"
+	}
+	n, err := net.DefaultResolver.LookupPort(ctx, "udp", port)
+	if err != nil {
+		return nil, err
+	}
+	ips, err := net.DefaultResolver.LookupIPAddr(ctx, u.Hostname())
+	if err != nil {
+		return nil, err
+	}
+	var v6, v4, out []*net.UDPAddr
+	for _, ip := range ips {
+		addr := &net.UDPAddr{IP: ip.IP, Zone: ip.Zone, Port: n}
+		if ip.IP.To4() == nil {
+			v6 = append(v6, addr)
+		} else {
+			v4 = append(v4, addr)
+		}
+	}
+	for len(v6) > 0 || len(v4) > 0 {
+		if len(v6) > 0 {
+			out, v6 = append(out, v6[0]), v6[1:]
+		}
+		if len(v4) > 0 {
+			out, v4 = append(out, v4[0]), v4[1:]
+		}
+	}
+	return out, nil
+}
+
+func dialAddr(ctx context.Context, u *url.URL, addr *net.UDPAddr, cfg DialConfig) (*Dialled, error) {
+	network := "udp6"
+	if addr.IP.To4() != nil {
+		network = "udp4"
+	}
+	pc, err := cfg.Listen(network)
+	if err != nil {
+		return nil, err
+	}
+	tlsConf := cfg.TLS.Clone()
+	if tlsConf.ServerName == "" {
+		tlsConf.ServerName = u.Hostname()
+	}
+	tlsConf.NextProtos = cfg.ALPNs
+	if u.Scheme == "https" {
+		tlsConf.NextProtos = []string{http3.NextProtoH3}
+	}
+	tr := &quic.Transport{Conn: pc}
+	c, err := tr.Dial(ctx, addr, tlsConf, cfg.QUIC)
+	if err != nil {
+		tr.Close()
+		pc.Close()
+		return nil, err
+	}
+	context.AfterFunc(c.Context(), func() {
+		time.AfterFunc(100*time.Millisecond, func() { tr.Close(); pc.Close() })
+	})
+	if u.Scheme != "https" {
+		alpn := c.ConnectionState().TLS.NegotiatedProtocol
+		return &Dialled{Conn: newQUICConn(c), Transport: "quic", ALPN: version(alpn), Path: setupPath(u)}, nil
+	}
+	return connect(ctx, c, u, cfg)
+}
+
+// setupPath is the request path for a SETUP.
+func setupPath(u *url.URL) string {
+	if u.RawQuery == "" {
+		return u.EscapedPath()
+	}
+	return u.EscapedPath() + "?" + u.RawQuery
+}
+
+// connect opens a WebTransport session on a new HTTP/3 connection.
+func connect(ctx context.Context, c *quic.Conn, u *url.URL, cfg DialConfig) (*Dialled, error) {
+	d := &webtransport.Transport{
+		ApplicationProtocols: cfg.ALPNs,
+		QUICConfig:           cfg.QUIC,
+		DialAddr:             func(context.Context, string, *tls.Config, *quic.Config) (*quic.Conn, error) { return c, nil },
+	}
+	res, wt, err := d.Dial(ctx, u.String(), nil)
+	if err != nil {
+		c.CloseWithError(0, "")
+		if res != nil {
+			return nil, fmt.Errorf("WebTransport refused: status %d", res.StatusCode)
+		}
+		return nil, err
+	}
+	alpn := version(wt.SessionState().ApplicationProtocol)
+	// The CONNECT request is the first stream of its connection.
+	return &Dialled{Conn: newWTConn(wt, c, 0, nil), Transport: "webtransport", ALPN: alpn}, nil
+}
+
+// race starts the attempts one after the other, each after a delay or as soon as
+// the one before fails, and returns the first that succeeds; the others are undone.
+func race(ctx context.Context, delay time.Duration, attempts ...func(context.Context) (*Dialled, error)) (*Dialled, error) {
+	if len(attempts) == 0 {
+		return nil, errors.New("no address to dial")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type result struct {
+		d   *Dialled
+		err error
+	}
+	results := make(chan result)
+	var errs []error
+	won, running := (*Dialled)(nil), 0
+	next := 0
+	launch := func() {
+		attempt := attempts[next]
+		next++
+		running++
+		go func() {
+			d, err := attempt(ctx)
+			results <- result{d, err}
+		}()
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	launch()
+	for running > 0 {
+		select {
+		case r := <-results:
+			running--
+			switch {
+			case r.err != nil:
+				errs = append(errs, r.err)
+			case won == nil:
+				won = r.d
+				cancel()
+			default:
+				r.d.discard()
+			}
+			if won == nil && running == 0 && next < len(attempts) {
+				launch()
+			}
+		case <-timer.C:
+			if won == nil && next < len(attempts) {
+				launch()
+				timer.Reset(delay)
+			}
+		}
+	}
+	if won != nil {
+		return won, nil
+	}
+	return nil, errors.Join(errs...)
+}
+
+// discard closes a connection that lost a race.
+func (d *Dialled) discard() {
+	d.Conn.Close(session.CodeNoError, "")
+	if d.Run != nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		d.Run(ctx)
+	}
+}
