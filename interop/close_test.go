@@ -17,13 +17,14 @@ func closeCells(t *testing.T, b *browser) {
 		uni      string // bytes of a stream that the page opens, hex
 		bidi     string
 		want     int
+		ours     bool // the Rust relay refuses before there is a session that could be closed
 	}{
 		{
-			name: "path outside the public rules", want: 0x2, path: "other",
+			name: "path outside the public rules", want: 0x2, ours: true, path: "other",
 			relay: relayConfig{public: "open/**"}, protocol: "moq-lite-05", uni: emptySetup,
 		},
 		{
-			name: "bad token", want: 0x2, path: "other?jwt=e30.e30.e30",
+			name: "bad token", want: 0x2, ours: true, path: "other?jwt=e30.e30.e30",
 			relay: relayConfig{public: "open/**"}, protocol: "moq-lite-05", uni: emptySetup,
 		},
 		{
@@ -38,6 +39,9 @@ func closeCells(t *testing.T, b *browser) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.ours && chosenRelay() != "ours" {
+				t.Skip("only our relay answers 200 before it authorises")
+			}
 			r := startRelay(t, c.relay)
 			p := b.open(t, "close", map[string]string{
 				"url": r.url("https") + c.path, "hash": r.fingerprint,

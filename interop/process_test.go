@@ -67,10 +67,17 @@ func (p *process) stop() {
 	<-p.exited
 }
 
-func (p *process) signal(s syscall.Signal) {
+func (p *process) running() bool {
 	select {
 	case <-p.exited:
+		return false
 	default:
+		return true
+	}
+}
+
+func (p *process) signal(s syscall.Signal) {
+	if p.running() {
 		syscall.Kill(p.cmd.Process.Pid, s)
 	}
 }

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net"
@@ -176,16 +177,14 @@ func (r *relay) awaitAnnounced(t *testing.T, name string) {
 	})
 }
 
-// chosenKind is the relay under test, by MOQMESH_INTEROP_RELAY.
+// chosenRelay names the relay under test, by MOQMESH_INTEROP_RELAY.
+func chosenRelay() string { return cmp.Or(os.Getenv("MOQMESH_INTEROP_RELAY"), "ours") }
+
 func chosenKind(t *testing.T) kind {
 	t.Helper()
-	name := os.Getenv("MOQMESH_INTEROP_RELAY")
-	if name == "" {
-		name = "ours"
-	}
-	k, ok := kinds[name]
+	k, ok := kinds[chosenRelay()]
 	if !ok {
-		t.Fatalf("MOQMESH_INTEROP_RELAY=%q: want ours, rust or rust-0.14.12", name)
+		t.Fatalf("MOQMESH_INTEROP_RELAY=%q: want ours, rust or rust-0.14.12", chosenRelay())
 	}
 	return k
 }
