@@ -49,8 +49,8 @@ func start(t *testing.T, name string, cmd *exec.Cmd) *process {
 	}()
 	t.Cleanup(func() {
 		p.stop()
-		if t.Failed() {
-			t.Logf("%s: %v; end of its log:\n%s", name, p.err, p.tail())
+		if log := p.tail(); t.Failed() && len(log) > 0 {
+			t.Logf("%s: %v; end of its log:\n%s", name, p.err, log)
 		}
 	})
 	return p
