@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// benchVersions are the moq-lite versions that moq-bench can be pinned to. Its viewers lose
-// their subscription on moq-transport, whatever the relay, so those versions are not here.
+// benchVersions are the moq-lite versions that moq-bench can be pinned to. On moq-transport its
+// viewers lose their subscription even through moq-relay 0.17.10, so those versions are not here.
 var benchVersions = append(released(1, 5), "moq-lite-06-wip")
 
 // benchCells sends a stream through the relay with moq-bench: each version over raw QUIC,
