@@ -15,6 +15,7 @@ const CacheExpiry = 30 * time.Second
 // fetched go first; the newest group of a live track never goes.
 type Cache struct {
 	capacity atomic.Int64 // bytes; 0 = no bound
+	maxAge   atomic.Int64 // nanoseconds; 0 = no ceiling
 	used     atomic.Int64 // bytes
 	groups   atomic.Int64
 	evicted  atomic.Int64 // groups dropped for memory
@@ -43,6 +44,19 @@ func NewCache(capacity int64) *Cache {
 
 // SetCapacity changes the bound. It takes effect with the next write or Advance.
 func (c *Cache) SetCapacity(bytes int64) { c.capacity.Store(bytes) }
+
+// SetMaxAge sets a ceiling on how long any group but a live edge is kept, by the
+// wall clock since it was last written or fetched, and on every track's own
+// MaxAge. Zero: none.
+func (c *Cache) SetMaxAge(d time.Duration) { c.maxAge.Store(int64(d)) }
+
+// clamp is a track's MaxAge under the ceiling.
+func (c *Cache) clamp(d time.Duration) time.Duration {
+	if limit := time.Duration(c.maxAge.Load()); limit > 0 {
+		return min(d, limit)
+	}
+	return d
+}
 
 // CacheStats are the figures of a cache. Counts only rise.
 type CacheStats struct {
@@ -120,7 +134,8 @@ func (c *Cache) Advance(now time.Time) {
 	c.mu.Lock()
 	c.now = now
 	c.mu.Unlock()
-	c.drop(&c.expired, ErrExpired, func(e *cacheEntry) bool { return now.Sub(e.touched) >= CacheExpiry })
+	expiry := c.clamp(CacheExpiry)
+	c.drop(&c.expired, ErrExpired, func(e *cacheEntry) bool { return now.Sub(e.touched) >= expiry })
 	c.enforce()
 }
 

@@ -134,6 +134,13 @@ func (r *GroupReader) Next() (p Part, state State, ok bool, err error) {
 	return p, Open, p.Start || len(p.Payload) > 0, nil
 }
 
+// Err is why the group ended early; nil while it lives and when it is complete.
+func (r *GroupReader) Err() error {
+	r.g.track.mu.Lock()
+	defer r.g.track.mu.Unlock()
+	return r.g.err
+}
+
 // Wait blocks until Raw, Next or ReadFrame may have something new to say.
 func (r *GroupReader) Wait(ctx context.Context) error {
 	return r.g.track.wait(ctx, func() bool {

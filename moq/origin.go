@@ -157,6 +157,13 @@ func (o *Origin) bestLocked(path string, r Reader, forwardable bool) *entry {
 	return nil
 }
 
+// Len is the number of announced paths.
+func (o *Origin) Len() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.names)
+}
+
 // Paths lists the announced paths at or below prefix that r may see, sorted.
 func (o *Origin) Paths(prefix string, r Reader) []string {
 	o.mu.Lock()

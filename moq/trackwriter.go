@@ -14,6 +14,7 @@ func (w *TrackWriter) Key() TrackKey { return w.t.key }
 // SetInfo says once what the track is. Readers wait for it.
 func (w *TrackWriter) SetInfo(info TrackInfo) {
 	info.Timescale = max(info.Timescale, 1)
+	info.MaxAge = w.t.cache.clamp(info.MaxAge)
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()
 	if w.t.info == nil {

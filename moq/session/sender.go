@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,7 +30,9 @@ type sender struct {
 }
 
 func newSender(s *Session) *sender {
-	return &sender{s: s, wakec: make(chan struct{}, 1), backlog: backlog{conn: s.conn, limit: int64(s.cfg.Limits.QueueBytes)}}
+	d := &sender{s: s, wakec: make(chan struct{}, 1)}
+	d.backlog.conn, d.backlog.limit = s.conn, int64(s.cfg.Limits.QueueBytes)
+	return d
 }
 
 // mark says that v may have something to send. It neither blocks nor calls back.
@@ -146,25 +149,38 @@ func (d *sender) rank() {
 	}
 }
 
+// backlogStep is how much may be put in before the transport is asked again.
+const backlogStep = 64 << 10
+
 // backlog estimates what is queued in the transport and not sent: what we put in
 // less what it sent since. Overhead and repeats make it drain a little too fast,
 // which matters only for peers that keep up.
 type backlog struct {
 	conn  Conn
 	limit int64
-	bytes int64
+	bytes atomic.Int64
 	sent  uint64 // as of the last look
 }
 
-func (b *backlog) add(n int) { b.bytes += int64(n) }
+func (b *backlog) add(n int) { b.bytes.Add(int64(n)) }
+
+// drain accounts for what was sent since the last look.
+func (b *backlog) drain() {
+	sent := b.conn.Stats().BytesSent
+	b.bytes.Store(max(0, b.bytes.Load()-int64(sent-b.sent)))
+	b.sent = sent
+}
 
 // full says whether the peer is so far behind that nothing new should be queued.
 func (b *backlog) full() bool {
-	if b.bytes <= b.limit {
+	if b.bytes.Load() <= min(b.limit, backlogStep) {
 		return false
 	}
-	sent := b.conn.Stats().BytesSent
-	b.bytes = max(0, b.bytes-int64(sent-b.sent))
-	b.sent = sent
-	return b.bytes > b.limit
+	b.drain()
+	return b.bytes.Load() > b.limit
+}
+
+// Queued estimates the bytes that wait in the transport for the peer.
+func (s *Session) Queued() int64 {
+	return min(s.sender.backlog.bytes.Load(), s.sender.backlog.limit)
 }

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+
+	"github.com/moqmesh/moqmesh/internal/source"
+)
+
+// watch reloads the configuration when its file changes, until ctx ends.
+func (p *program) watch(ctx context.Context) {
+	file := source.New(source.Config[string]{
+		Locations: []string{p.file},
+		Parse:     source.One(func(b []byte) (string, error) { return string(b), nil }),
+		Log:       p.log,
+	})
+	if err := file.Load(ctx); err != nil {
+		p.log.Warn("configuration file is not watched", "err", err)
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		file.Run(ctx)
+	}()
+	for changed := file.Changed(); ; changed = file.Changed() {
+		select {
+		case <-changed:
+			p.reload()
+		case <-ctx.Done():
+			<-done
+			return
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package relay
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/moqmesh/moqmesh/moq/session"
+	"github.com/moqmesh/moqmesh/relay/conf"
+)
+
+// prefix begins the name of every series of ours.
+const prefix = "moqmesh_relay_"
+
+// collector reads the relay's counters when it is scraped. Labels come from
+// closed sets: nothing of a path, token or address is ever one.
+type collector struct{ r *Relay }
+
+func (r *Relay) metrics() *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collector{r}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return reg
+}
+
+// series describes one metric.
+func series(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prefix+name, help, labels, nil)
+}
+
+// trafficSeries are counted per tier and role.
+var trafficSeries = []struct {
+	desc *prometheus.Desc
+	read func(*session.Traffic) uint64
+}{
+	{series("bytes_total", "Payload bytes.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Bytes.Load() }},
+	{series("frames_total", "Frames.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Frames.Load() }},
+	{series("groups_total", "Groups begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Groups.Load() }},
+	{series("datagrams_total", "Datagrams.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Datagrams.Load() }},
+	{series("fetches_total", "Fetches of single groups.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Fetches.Load() }},
+	{series("subscriptions_opened_total", "Subscriptions begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.SubscriptionsOpened.Load() }},
+	{series("subscriptions_closed_total", "Subscriptions ended, never more than were begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.SubscriptionsClosed.Load() }},
+	{series("announces_started_total", "Announcements begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.AnnouncesStarted.Load() }},
+	{series("announces_ended_total", "Announcements ended.", "tier", "role"), func(t *session.Traffic) uint64 { return t.AnnouncesEnded.Load() }},
+}
+
+// eventSeries are counted per tier.
+var eventSeries = []struct {
+	desc *prometheus.Desc
+	read func(*session.Counters) uint64
+}{
+	{series("groups_skipped_total", "Groups not begun for a viewer because they were stale.", "tier"), func(c *session.Counters) uint64 { return c.GroupsSkipped.Load() }},
+	{series("groups_reset_total", "Groups given up for a viewer that fell behind.", "tier"), func(c *session.Counters) uint64 { return c.GroupsReset.Load() }},
+	{series("datagrams_lost_total", "Datagrams too large for the path or without room.", "tier"), func(c *session.Counters) uint64 { return c.DatagramsLost.Load() }},
+	{series("streams_refused_total", "Streams of unknown type or with a malformed request.", "tier"), func(c *session.Counters) uint64 { return c.StreamsRefused.Load() }},
+	{series("violations_total", "Sessions closed for a protocol violation.", "tier"), func(c *session.Counters) uint64 { return c.Violations.Load() }},
+	{series("limited_total", "Requests and announcements refused by a limit.", "tier"), func(c *session.Counters) uint64 { return c.Limited.Load() }},
+}
+
+var (
+	controlSentDesc     = series("control_tx_bytes_total", "Bytes of control messages sent.", "tier", "class")
+	controlReceivedDesc = series("control_rx_bytes_total", "Bytes of control messages received.", "tier", "class")
+	openedDesc          = series("sessions_opened_total", "Sessions taken in.")
+	closedDesc          = series("sessions_closed_total", "Sessions ended, never more than were taken in.")
+	refusedDesc         = series("sessions_refused_total", "Sessions and requests refused.", "reason")
+	sessionsDesc        = series("sessions", "Sessions open.", "transport")
+	drainingDesc        = series("draining_sessions", "Sessions still open while draining.")
+	cacheBytesDesc      = series("cache_bytes", "Memory held by cached groups, bookkeeping included.")
+	cacheCapacityDesc   = series("cache_capacity_bytes", "Bound on cached groups; 0 = none.")
+	cacheGroupsDesc     = series("cache_groups", "Groups held.")
+	cacheDroppedDesc    = series("cache_dropped_groups_total", "Groups dropped from the cache.", "reason")
+	rttDesc             = series("session_rtt_seconds", "Round trip time of the open sessions.")
+	queueDesc           = series("session_queue_bytes", "Bytes queued for the open sessions and not yet sent, as estimated.")
+	broadcastsDesc      = series("broadcasts", "Paths announced now.")
+	buildDesc           = series("build_info", "Version of the relay.", "version")
+	unmatchedDesc       = series("tls_unmatched_names_total", "Handshakes for a server name without a certificate of its own.")
+)
+
+func (c collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, s := range trafficSeries {
+		ch <- s.desc
+	}
+	for _, s := range eventSeries {
+		ch <- s.desc
+	}
+	for _, d := range []*prometheus.Desc{controlSentDesc, controlReceivedDesc, openedDesc, closedDesc, refusedDesc,
+		sessionsDesc, drainingDesc, cacheBytesDesc, cacheCapacityDesc, cacheGroupsDesc, cacheDroppedDesc, rttDesc,
+		queueDesc, broadcastsDesc, buildDesc, unmatchedDesc} {
+		ch <- d
+	}
+}
+
+func (c collector) Collect(ch chan<- prometheus.Metric) {
+	c.collectTiers(ch)
+	c.collectSessions(ch)
+	c.collectCache(ch)
+	for reason, n := range c.r.refusals.byReason {
+		ch <- counter(refusedDesc, n.Load(), reason)
+	}
+	ch <- gauge(broadcastsDesc, float64(c.r.origin.Len()))
+	ch <- gauge(buildDesc, 1, conf.Build)
+	if c.r.certs != nil {
+		ch <- counter(unmatchedDesc, c.r.certs.Unmatched())
+	}
+}
+
+func counter(d *prometheus.Desc, n uint64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
+}
+
+func gauge(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func (c collector) collectTiers(ch chan<- prometheus.Metric) {
+	c.r.tiers.each(func(tier string, n *session.Counters) {
+		for _, s := range trafficSeries {
+			ch <- counter(s.desc, s.read(&n.Egress), tier, "publisher")
+			ch <- counter(s.desc, s.read(&n.Ingress), tier, "subscriber")
+		}
+		for _, s := range eventSeries {
+			ch <- counter(s.desc, s.read(n), tier)
+		}
+		for class, name := range session.Classes {
+			ch <- counter(controlSentDesc, n.Control.Sent[class].Load(), tier, name)
+			ch <- counter(controlReceivedDesc, n.Control.Received[class].Load(), tier, name)
+		}
+	})
+	closed := c.r.tiers.closed.Load() // first: it never exceeds what was opened
+	ch <- counter(closedDesc, closed)
+	ch <- counter(openedDesc, c.r.tiers.opened.Load())
+}
+
+var (
+	rttBuckets   = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1}
+	queueBuckets = []float64{0, 4 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 8 << 20}
+)
+
+func (c collector) collectSessions(ch chan<- prometheus.Metric) {
+	byTransport := map[string]int{"quic": 0, "webtransport": 0, "websocket": 0}
+	rtt, queue := newHistogram(rttBuckets), newHistogram(queueBuckets)
+	list := c.r.sessions.list()
+	for _, e := range list {
+		byTransport[e.transport]++
+		if d := e.conn.Stats().RTT; d > 0 {
+			rtt.observe(d.Seconds())
+		}
+		if s, _, _ := e.opened(); s != nil {
+			queue.observe(float64(s.Queued()))
+		}
+	}
+	for name, n := range byTransport {
+		ch <- gauge(sessionsDesc, float64(n), name)
+	}
+	draining := 0
+	if c.r.draining.Load() {
+		draining = len(list)
+	}
+	ch <- gauge(drainingDesc, float64(draining))
+	ch <- rtt.metric(rttDesc)
+	ch <- queue.metric(queueDesc)
+}
+
+func (c collector) collectCache(ch chan<- prometheus.Metric) {
+	s := c.r.cache.Stats()
+	ch <- gauge(cacheBytesDesc, float64(s.Used))
+	ch <- gauge(cacheCapacityDesc, float64(s.Capacity))
+	ch <- gauge(cacheGroupsDesc, float64(s.Groups))
+	ch <- counter(cacheDroppedDesc, uint64(s.Evicted), "memory")
+	ch <- counter(cacheDroppedDesc, uint64(s.Expired), "age")
+}
+
+// histogram is a snapshot over what is open now.
+type histogram struct {
+	bounds []float64
+	counts map[float64]uint64
+	n      uint64
+	sum    float64
+}
+
+func newHistogram(bounds []float64) *histogram {
+	h := &histogram{bounds: bounds, counts: make(map[float64]uint64)}
+	for _, b := range bounds {
+		h.counts[b] = 0
+	}
+	return h
+}
+
+func (h *histogram) observe(v float64) {
+	h.n++
+	h.sum += v
+	for _, b := range h.bounds {
+		if v <= b {
+			h.counts[b]++
+		}
+	}
+}
+
+func (h *histogram) metric(d *prometheus.Desc) prometheus.Metric {
+	return prometheus.MustNewConstHistogram(d, h.n, h.sum, h.counts)
+}
