@@ -8,12 +8,15 @@ import (
 
 // watch reloads the configuration when its file changes, until ctx ends.
 func (p *program) watch(ctx context.Context) {
-	file := source.New(source.Config[string]{
+	file, err := source.New(source.Config[string]{
 		Locations: []string{p.file},
 		Parse:     source.One(func(b []byte) (string, error) { return string(b), nil }),
 		Log:       p.log,
 	})
-	if err := file.Load(ctx); err != nil {
+	if err == nil {
+		err = file.Load(ctx)
+	}
+	if err != nil {
 		p.log.Warn("configuration file is not watched", "err", err)
 		return
 	}
