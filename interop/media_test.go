@@ -134,22 +134,29 @@ func exportCell(t *testing.T, r *relay, scheme, version string) {
 	export := start(t, "export", cmd)
 	export.awaitLog(t, "connected version="+version)
 
-	want := probe(t, clip(t))
+	want, err := probe(t, clip(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	in := importClip(t, r, scheme, version, name, 1)
 	in.player.succeed(t, clipSeconds*time.Second+10*time.Second)
 	eventually(t, 10*time.Second, "the clip comes out", func() error {
-		if got := probe(t, path); !got.reaches(want) {
-			return fmt.Errorf("%v of %v packets", got.packets, want.packets)
+		got, err := probe(t, path)
+		if err == nil && !got.reaches(want) {
+			err = fmt.Errorf("%v of %v packets", got.packets, want.packets)
 		}
-		return nil
+		return err
 	})
 	in.stdin.Close()
-	err = export.wait(15 * time.Second)
+	ended := export.wait(15 * time.Second)
 	if export.running() {
+		t.Fatal(ended)
+	}
+	got, err := probe(t, path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	got := probe(t, path)
-	if err != nil && got.reaches(want) {
+	if ended != nil && got.reaches(want) {
 		got.packets = want.packets // cut off, but only in its last fragment
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(media{}, form{})); diff != "" {
@@ -192,11 +199,15 @@ type form struct {
 	channels      int
 }
 
-// probe describes a file and counts what each track holds.
-func probe(t *testing.T, path string) media {
+// probe describes a file and counts what each track holds. A file without a header, as it is
+// before the first fragment, is an error.
+func probe(t *testing.T, path string) (media, error) {
 	t.Helper()
-	out := run(t, "ffprobe", 20*time.Second, exec.Command(tool(t, "ffprobe"), "-v", "error", "-count_packets",
-		"-show_entries", "stream=codec_name,codec_type,width,height,channels,nb_read_packets", "-of", "json", path))
+	out, err := exec.CommandContext(t.Context(), tool(t, "ffprobe"), "-v", "error", "-count_packets",
+		"-show_entries", "stream=codec_name,codec_type,width,height,channels,nb_read_packets", "-of", "json", path).Output()
+	if err != nil {
+		return media{}, fmt.Errorf("ffprobe %s: %w", path, err)
+	}
 	var probed struct {
 		Streams []struct {
 			Name     string `json:"codec_name"`
@@ -208,7 +219,7 @@ func probe(t *testing.T, path string) media {
 		} `json:"streams"`
 	}
 	if err := json.Unmarshal(out, &probed); err != nil {
-		t.Fatalf("ffprobe %s: %v", path, err)
+		return media{}, fmt.Errorf("ffprobe %s: %w", path, err)
 	}
 	m := media{packets: map[string]int{}}
 	for _, s := range probed.Streams {
@@ -220,7 +231,7 @@ func probe(t *testing.T, path string) media {
 			m.audio, m.channels = s.Name, s.Channels
 		}
 	}
-	return m
+	return m, nil
 }
 
 // fetchCell reads the catalog and one group of a live broadcast, with moq fetch and over
