@@ -21,11 +21,23 @@ func RandomID() uint64 { return 1 + rand.Uint64N(1<<53-1) }
 // error it has closed conn.
 func Handshake(ctx context.Context, conn Conn, cfg Config) (*Session, error) {
 	s := newSession(conn, cfg)
-	if err := s.handshake(ctx); err != nil {
+	err := ready(ctx, conn)
+	if err == nil {
+		err = s.handshake(ctx)
+	}
+	if err != nil {
 		s.fail(err)
 		return nil, err
 	}
 	return s, nil
+}
+
+// ready waits for a transport that has no credit before the peer's first message.
+func ready(ctx context.Context, conn Conn) error {
+	if c, ok := conn.(interface{ Ready(context.Context) error }); ok {
+		return c.Ready(ctx)
+	}
+	return nil
 }
 
 func newSession(conn Conn, cfg Config) *Session {

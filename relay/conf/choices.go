@@ -7,7 +7,7 @@ type Version string
 // in "-wip" is never on by default.
 func (Version) Choices() []string {
 	return []string{
-		"moq-lite-07-wip", "moq-lite-06", "moq-lite-05", "moq-lite-04", "moq-lite-03", "moq-lite-02", "moq-lite-01",
+		"moq-lite-07-wip", "moq-lite-06", "moq-lite-06-wip", "moq-lite-05", "moq-lite-04", "moq-lite-03", "moq-lite-02", "moq-lite-01",
 		"moq-transport-22", "moq-transport-21", "moq-transport-20", "moq-transport-19", "moq-transport-18",
 		"moq-transport-17", "moq-transport-16", "moq-transport-15", "moq-transport-14",
 	}
