@@ -123,6 +123,7 @@ func (r *Relay) sessionLimits() session.Limits {
 		Announcements: orHuge(c.Limits.AnnouncementsPerSession),
 		OpenGroups:    orHuge(c.Limits.OpenGroupsPerSubscription),
 		QueueBytes:    int(c.Limits.QueuePerSession),
+		Bandwidth:     int64(c.Limits.BandwidthPerSession),
 		MaxHops:       c.Cluster.MaxHops,
 	}
 }

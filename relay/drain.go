@@ -34,6 +34,9 @@ func (r *Relay) drain(kill context.Context) {
 	}
 }
 
+// drainNotice is how long a session may take to hear that we leave.
+const drainNotice = time.Second
+
 func (r *Relay) sayGoodbye(ctx context.Context, s *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, drainNotice)
 	defer cancel()

@@ -1,7 +1,10 @@
 package relay
 
 import (
+	"os"
+
 	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/qlog"
 
 	"github.com/moqmesh/moqmesh/moq/transport"
 	"github.com/moqmesh/moqmesh/relay/conf"
@@ -23,6 +26,13 @@ func quicConfig(c conf.QUIC) *quic.Config {
 	}
 	if c.StreamReceiveWindow > 0 {
 		q.MaxStreamReceiveWindow = uint64(c.StreamReceiveWindow)
+	}
+	if c.QLog != "" {
+		os.Setenv("QLOGDIR", c.QLog) // how quic-go's tracer takes its directory
+		q.Tracer = qlog.DefaultConnectionTracer
+	}
+	if !c.GSO {
+		os.Setenv("QUIC_GO_DISABLE_GSO", "true")
 	}
 	return q
 }

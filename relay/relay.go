@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/moqmesh/moqmesh/internal/certs"
 	"github.com/moqmesh/moqmesh/moq"
@@ -65,6 +64,9 @@ type webListener struct {
 func New(cfg conf.Relay, opts Options) (*Relay, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if missing := conf.NotYet(cfg); len(missing) > 0 {
+		return nil, missing
 	}
 	r := &Relay{log: opts.Log, level: opts.Level, versions: versions(cfg.Listen.Version)}
 	r.cfg.Store(&cfg)
@@ -322,6 +324,3 @@ func (r *Relay) Reload(next conf.Relay) error {
 	}
 	return nil
 }
-
-// drainNotice is how long a session may take to hear that we leave.
-const drainNotice = time.Second

@@ -26,12 +26,14 @@ type sender struct {
 	all     []*served // running, by falling priority
 	retry   bool      // somebody waits for credit
 	backlog backlog
+	share   share
 	scratch []byte
 }
 
 func newSender(s *Session) *sender {
 	d := &sender{s: s, wakec: make(chan struct{}, 1)}
 	d.backlog.conn, d.backlog.limit = s.conn, int64(s.cfg.Limits.QueueBytes)
+	d.share.rate = s.cfg.Limits.Bandwidth / 8
 	return d
 }
 
@@ -183,4 +185,22 @@ func (b *backlog) full() bool {
 // Queued estimates the bytes that wait in the transport for the peer.
 func (s *Session) Queued() int64 {
 	return min(s.sender.backlog.bytes.Load(), s.sender.backlog.limit)
+}
+
+// share holds a peer to a rate: bytes run up a debt that time pays off.
+type share struct {
+	rate int64 // bytes per second; 0 = no bound
+	debt atomic.Int64
+	paid time.Time // when debt was last paid off
+}
+
+// spent says whether the peer has had its share for now.
+func (h *share) spent(now time.Time) bool {
+	if h.rate == 0 {
+		return false
+	}
+	owed := h.debt.Load() - int64(now.Sub(h.paid).Seconds()*float64(h.rate))
+	h.debt.Store(max(owed, 0))
+	h.paid = now
+	return owed > 0
 }

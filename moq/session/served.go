@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
@@ -82,7 +83,7 @@ func (v *served) beginNext(d *sender) bool {
 		}
 		r = &next
 	}
-	if d.backlog.full() {
+	if d.backlog.full() || d.share.spent(time.Now()) {
 		return v.postpone(d, r)
 	}
 	stream, err := v.s.conn.OpenUniStream()

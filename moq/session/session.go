@@ -53,6 +53,9 @@ type Limits struct {
 	// QueueBytes is how much we queue in the transport for a peer that does not
 	// keep up before its groups wait, and age.
 	QueueBytes int
+	// Bandwidth is how many bits per second of content the peer gets: beyond it
+	// no group is begun, and those that wait age. Zero: no bound.
+	Bandwidth int64
 	// MaxHops is the longest hop list taken and passed on, our own hop included.
 	MaxHops int
 	// Request is how long the peer may take to answer a request of ours.

@@ -87,7 +87,7 @@ func check(name string, host bool) result {
 		var err error
 		r, rep, err = Load([]string{"--", name}, noEnv, os.ReadFile)
 		errors.As(err, &problems)
-		problems = append(problems, rep.Locate(missingFiles(r))...)
+		problems = append(problems, rep.Locate(append(NotYet(r), missingFiles(r)...))...)
 	}
 	res := result{File: name, Problems: lines(problems), Warnings: lines(rep.Warnings)}
 	if !host {

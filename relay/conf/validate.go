@@ -21,7 +21,7 @@ func (r Relay) problems() config.Problems {
 	c.connect(r.Connect)
 	c.quic(r.QUIC)
 	c.cluster(r.Cluster)
-	c.refuseDialling(r.Cluster)
+	c.refuseLater(r)
 	c.auth(r)
 	c.web(r.Web)
 	c.cache(r.Cache)
