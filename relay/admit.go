@@ -74,7 +74,7 @@ func (r *Relay) serveSession(ctx context.Context, a arrival) {
 		return
 	}
 	defer r.sessions.remove(e)
-	s, err := r.handshake(ctx, a, e, log)
+	s, err := r.handshake(ctx, a, log)
 	if err != nil {
 		log.Debug("handshake", "err", err)
 		return
@@ -87,7 +87,7 @@ func (r *Relay) serveSession(ctx context.Context, a arrival) {
 	r.runSession(ctx, s, e, grant, log)
 }
 
-func (r *Relay) handshake(ctx context.Context, a arrival, e *live, log *slog.Logger) (*session.Session, error) {
+func (r *Relay) handshake(ctx context.Context, a arrival, log *slog.Logger) (*session.Session, error) {
 	if d := r.cfg.Load().Listen.Timeout; d > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, d)
@@ -104,7 +104,7 @@ func (r *Relay) handshake(ctx context.Context, a arrival, e *live, log *slog.Log
 	}
 	return session.Handshake(ctx, a.conn, session.Config{
 		Server: true, Version: v, Legacy: transport.Legacy(r.versions), Setup: setup,
-		Limits: r.sessionLimits(), Log: log, Counters: e.counters,
+		Limits: r.sessionLimits(), Log: log, Counters: r.tiers.counters(""),
 	})
 }
 
@@ -193,6 +193,7 @@ func (r *Relay) runSession(ctx context.Context, s *session.Session, e *live, g a
 		NoPublish:   len(g.Publish) == 0 || setup.Role == lite.RoleSubscriber,
 		NoSubscribe: len(g.Subscribe) == 0 || setup.Role == lite.RolePublisher,
 		Peer:        g.Peer,
+		Counters:    r.tiers.counters(g.Tier),
 	})
 	log.Info("connection closed", "err", err, "dur", time.Since(e.started).Round(time.Millisecond))
 }

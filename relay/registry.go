@@ -32,7 +32,6 @@ type live struct {
 	conn      session.Conn
 	remote    netip.AddrPort
 	started   time.Time
-	counters  *session.Counters // of its tier
 	request   auth.Request
 
 	mu      sync.Mutex
@@ -55,7 +54,7 @@ const (
 func (g *registry) admit(a arrival) (e *live, reason string) {
 	e = &live{
 		id: g.nextID.Add(1), transport: a.transport, conn: a.conn, started: time.Now(),
-		remote: a.request.Remote, request: a.request, counters: g.r.tiers.counters(""),
+		remote: a.request.Remote, request: a.request,
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

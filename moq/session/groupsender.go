@@ -146,7 +146,7 @@ func (g *groupSender) count(bytes int) {
 // goroutine then does.
 func (g *groupSender) queue(d *sender) bool {
 	d.backlog.add(len(g.rest))
-	d.share.debt.Add(int64(len(g.rest)))
+	d.share.add(len(g.rest))
 	if len(g.rest) <= inlineMax {
 		err := g.stream.TryWrite(g.rest)
 		if !errors.Is(err, ErrNoCredit) {

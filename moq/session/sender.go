@@ -194,11 +194,14 @@ type share struct {
 	paid time.Time // when debt was last paid off
 }
 
-// spent says whether the peer has had its share for now.
-func (h *share) spent(now time.Time) bool {
-	if h.rate == 0 {
-		return false
+func (h *share) add(n int) {
+	if h.rate > 0 {
+		h.debt.Add(int64(n))
 	}
+}
+
+// spent says whether the peer has had its share for now. Only where there is a rate.
+func (h *share) spent(now time.Time) bool {
 	owed := h.debt.Load() - int64(now.Sub(h.paid).Seconds()*float64(h.rate))
 	h.debt.Store(max(owed, 0))
 	h.paid = now

@@ -83,7 +83,7 @@ func (v *served) beginNext(d *sender) bool {
 		}
 		r = &next
 	}
-	if d.backlog.full() || d.share.spent(time.Now()) {
+	if d.backlog.full() || d.share.rate > 0 && d.share.spent(time.Now()) {
 		return v.postpone(d, r)
 	}
 	stream, err := v.s.conn.OpenUniStream()

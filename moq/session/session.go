@@ -105,6 +105,8 @@ type Access struct {
 	// Peer marks a relay of our own cluster: its routes count as forwarded, and
 	// it sees hidden names.
 	Peer bool
+	// Counters, if not nil, count what the session does from now on.
+	Counters *Counters
 }
 
 // Session is one MoQ session. Methods are safe for concurrent use.
@@ -162,6 +164,9 @@ func (s *Session) PeerSetup(ctx context.Context) (lite.Setup, error) {
 // why: a *CloseError where a code was given. Nothing of it is left behind then.
 func (s *Session) Run(ctx context.Context, access Access) error {
 	s.access = access
+	if access.Counters != nil {
+		s.cfg.Counters = access.Counters
+	}
 	if s.access.Publish == nil {
 		s.access.Publish = func(string) bool { return true }
 	}
