@@ -90,7 +90,11 @@ func (s *Session) serveSubscribe(ctx context.Context, q *request) {
 	s.cfg.Counters.Egress.SubscriptionsOpened.Add(1)
 	defer s.cfg.Counters.Egress.SubscriptionsClosed.Add(1)
 	s.wg.Go(func() { s.readUpdates(q, v) })
-	<-v.donec
+	select {
+	case <-v.donec:
+	case <-ctx.Done():
+		v.sub.Close() // the sender may be gone already
+	}
 	q.Stop(StreamCancelled) // ends readUpdates, if the peer's FIN has not
 }
 

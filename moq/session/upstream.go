@@ -60,6 +60,7 @@ func (u *upstream) count(n int) {
 // closeUpstreams ends what the peer supplied, when the session is over.
 func (s *Session) closeUpstreams() {
 	s.mu.Lock()
+	s.over = true
 	var list []*upstream
 	for u := range s.upstreams {
 		list = append(list, u)
@@ -72,14 +73,15 @@ func (s *Session) closeUpstreams() {
 
 // spawn runs f as part of the session, unless that is over: ok is then false.
 func (u *upstream) spawn(f func(ctx context.Context)) (ok bool) {
-	ctx := u.s.conn.Context()
-	if ctx.Err() != nil {
+	u.s.mu.Lock()
+	defer u.s.mu.Unlock()
+	if u.s.over {
 		return false
 	}
-	u.count(1)
+	u.running++
 	u.s.wg.Go(func() {
 		defer u.count(-1)
-		f(ctx)
+		f(u.s.conn.Context())
 	})
 	return true
 }
