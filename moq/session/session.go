@@ -133,7 +133,7 @@ type Session struct {
 	subscribed map[uint64]*subscribed // subscriptions of ours, by id
 	upstreams  map[*upstream]struct{} // broadcasts of the peer with something running, or announced
 	discovery  *discovery
-	over       bool // nothing new may start: Run is about to wait
+	over       bool                // nothing new may start: Run is about to wait
 	served     map[uint64]struct{} // subscribe ids of the peer now running
 	requests   int
 	owed       int // answers the peer still waits for: see Finish
