@@ -112,7 +112,12 @@ type relay struct {
 // startRelay starts a relay of the kind that the run is about and waits until it serves.
 func startRelay(t *testing.T, c relayConfig) *relay {
 	t.Helper()
-	k := chosenKind(t)
+	return startKind(t, chosenKind(t), c)
+}
+
+// startKind starts a relay of one kind and waits until it serves.
+func startKind(t *testing.T, k kind, c relayConfig) *relay {
+	t.Helper()
 	c.addr = freeAddr(t)
 	file := filepath.Join(t.TempDir(), "relay.toml")
 	if err := os.WriteFile(file, []byte(k.config(c)), 0o600); err != nil {

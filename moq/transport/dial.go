@@ -14,7 +14,6 @@ import (
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
-	"github.com/quic-go/webtransport-go"
 
 	"github.com/moqmesh/moqmesh/moq/session"
 	"github.com/moqmesh/moqmesh/moq/transport/websocket"
@@ -255,7 +254,7 @@ func dialAddr(ctx context.Context, u *url.URL, addr *net.UDPAddr, cfg DialConfig
 		alpn := c.ConnectionState().TLS.NegotiatedProtocol
 		return &Dialled{Conn: newQUICConn(c), Transport: "quic", ALPN: version(alpn), Path: setupPath(u)}, nil
 	}
-	return connect(ctx, c, u, cfg)
+	return connect(ctx, c, u, cfg.ALPNs)
 }
 
 // setupPath is the request path for a SETUP.
@@ -264,26 +263,6 @@ func setupPath(u *url.URL) string {
 		return u.EscapedPath()
 	}
 	return u.EscapedPath() + "?" + u.RawQuery
-}
-
-// connect opens a WebTransport session on a new HTTP/3 connection.
-func connect(ctx context.Context, c *quic.Conn, u *url.URL, cfg DialConfig) (*Dialled, error) {
-	d := &webtransport.Transport{
-		ApplicationProtocols: cfg.ALPNs,
-		QUICConfig:           cfg.QUIC,
-		DialAddr:             func(context.Context, string, *tls.Config, *quic.Config) (*quic.Conn, error) { return c, nil },
-	}
-	res, wt, err := d.Dial(ctx, u.String(), nil)
-	if err != nil {
-		c.CloseWithError(0, "")
-		if res != nil {
-			return nil, fmt.Errorf("WebTransport refused: status %d", res.StatusCode)
-		}
-		return nil, err
-	}
-	alpn := version(wt.SessionState().ApplicationProtocol)
-	// The CONNECT request is the first stream of its connection.
-	return &Dialled{Conn: newWTConn(wt, c, 0, nil), Transport: "webtransport", ALPN: alpn}, nil
 }
 
 // race starts the attempts one after the other, each after a delay or as soon as

@@ -16,7 +16,7 @@ import (
 	"github.com/moqmesh/moqmesh/moq/session"
 )
 
-// wtConn is a WebTransport session as a session.Conn. Its unidirectional streams
+// wtConn is a WebTransport session that a peer dialled, as a session.Conn. Its unidirectional streams
 // are opened on the QUIC connection itself, with WebTransport's header in front:
 // that gives them quic-go's priorities and non-blocking writes, which
 // webtransport-go does not pass on. It is right as long as neither side turned
@@ -24,7 +24,7 @@ import (
 type wtConn struct {
 	wt    *webtransport.Session
 	c     *quic.Conn
-	str   *http3.Stream // of the CONNECT request; nil on the dialling side
+	str   *http3.Stream // of the CONNECT request
 	head  []byte        // of a unidirectional stream
 	ctx   context.Context
 	end   context.CancelCauseFunc
@@ -36,7 +36,7 @@ type wtConn struct {
 const uniStreamType = 0x54
 
 func newWTConn(wt *webtransport.Session, c *quic.Conn, sessionID uint64, str *http3.Stream) *wtConn {
-	head := quicvarint.Append(quicvarint.Append(nil, uniStreamType), sessionID)
+	head := streamHead(uniStreamType, sessionID)
 	w := &wtConn{wt: wt, c: c, str: str, head: head, grams: newDatagramSender(wt)}
 	w.ctx, w.end = context.WithCancelCause(context.WithoutCancel(wt.Context()))
 	context.AfterFunc(wt.Context(), func() { w.end(w.cause()) })
@@ -95,29 +95,23 @@ func (w *wtConn) ReceiveDatagram(ctx context.Context) ([]byte, error) {
 	return w.wt.ReceiveDatagram(ctx)
 }
 
-// Close says the code in a capsule. On the accepting side we write it ourselves
-// and let it be read before the session is taken down: Chromium reports only
+// Close says the code in a capsule. We write it ourselves and let it be read before the session is taken down: Chromium reports only
 // "Connection lost" when STOP_SENDING comes with the capsule.
 func (w *wtConn) Close(code session.SessionCode, reason string) {
 	w.once.Do(func() {
 		err := &session.CloseError{Code: code, Reason: reason}
-		if w.str == nil {
-			w.end(err)
-			go w.takeDown(0, code, reason)
-			return
-		}
 		w.str.SetWriteDeadline(time.Now().Add(flushTime))
 		w.str.Write(closeCapsule(code, reason))
 		w.str.Close()
 		w.end(err)
-		go w.takeDown(flushTime, code, reason)
+		go w.takeDown(code, reason)
 	})
 }
 
-// takeDown ends the session and its connection after a grace. It waits for
+// takeDown ends the session and its connection after flushTime. It waits for
 // nothing but time and the connection.
-func (w *wtConn) takeDown(grace time.Duration, code session.SessionCode, reason string) {
-	timer := time.NewTimer(grace)
+func (w *wtConn) takeDown(code session.SessionCode, reason string) {
+	timer := time.NewTimer(flushTime)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -131,10 +125,10 @@ func (w *wtConn) takeDown(grace time.Duration, code session.SessionCode, reason 
 // maxCloseReason is the longest reason a close capsule carries.
 const maxCloseReason = 1024
 
-// closeCapsule is CLOSE_WEBTRANSPORT_SESSION (type 0x2843).
+// closeCapsule is CLOSE_WEBTRANSPORT_SESSION.
 func closeCapsule(code session.SessionCode, reason string) []byte {
 	reason = reason[:min(len(reason), maxCloseReason)]
-	b := quicvarint.Append(nil, 0x2843)
+	b := quicvarint.Append(nil, closeSession)
 	b = quicvarint.Append(b, uint64(4+len(reason)))
 	b = binary.BigEndian.AppendUint32(b, uint32(code))
 	return append(b, reason...)
