@@ -83,6 +83,7 @@ func (p *pipe) ReadMessage() ([]byte, error) {
 			return nil, readError(err)
 		}
 		p.heard()
+		quickAck(p.socket)
 		if typ == websocket.MessageBinary {
 			return p.buf, nil
 		}
