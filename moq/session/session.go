@@ -119,6 +119,7 @@ type Session struct {
 	access Access
 	stamp  uint64 // stands for publishers that the peer leaves unnamed (§15.1, S)
 	sender *sender
+	grams  sync.Once // starts receiveDatagrams with our first subscription
 
 	setupOnce sync.Once
 	setupc    chan struct{} // closed when peer is set
@@ -188,9 +189,6 @@ func (s *Session) start() {
 	s.goRun(s.sender.run)
 	s.goRun(s.acceptUni)
 	s.goRun(s.acceptBidi)
-	if s.v.HasDatagrams() && !s.access.NoPublish {
-		s.goRun(s.receiveDatagrams)
-	}
 	if s.legacy != nil {
 		s.goRun(s.watchLegacy)
 	}

@@ -160,6 +160,9 @@ func (c *subscribed) expecting() bool {
 
 // register gives c the next subscribe id.
 func (s *Session) register(c *subscribed) uint64 {
+	if s.v.HasDatagrams() {
+		s.grams.Do(func() { s.goRun(s.receiveDatagrams) })
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := s.nextID
