@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"github.com/moqmesh/moqmesh/bench"
+	"github.com/moqmesh/moqmesh/internal/certs"
+	"github.com/moqmesh/moqmesh/moq/wire/lite"
+)
+
+const benchUsage = `Usage: moqmesh bench COMMAND [flags]
+
+  fanout    one publisher and many viewers through any relay
+  compare   several relays in turn, into bench/results
+
+Each answers -h.
+`
+
+// loadGC is how far the heap may grow between collections, in percent: the load
+// shares the machine with the relay, and has memory to spare.
+const loadGC = 400
+
+// benchMain runs "moqmesh bench" and returns the exit status.
+func benchMain(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprint(stderr, benchUsage)
+		return 2
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(loadGC))
+	var err error
+	switch args[0] {
+	case "fanout":
+		err = benchFanout(ctx, args[1:], stdout, stderr)
+	case "help", "-h", "--help":
+		fmt.Fprint(stdout, benchUsage)
+	default:
+		fmt.Fprintf(stderr, "moqmesh bench: unknown command %q\n\n%s", args[0], benchUsage)
+		return 2
+	}
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, errUsage):
+		return 2
+	}
+	fmt.Fprintln(stderr, "moqmesh bench:", err)
+	return 1
+}
+
+// errUsage is a wrong command line that was already reported.
+var errUsage = errors.New("usage")
+
+// parseBench parses flags that report their own errors.
+func parseBench(flags *flag.FlagSet, args []string, stderr io.Writer) error {
+	flags.SetOutput(stderr)
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return errUsage
+	}
+	if flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "moqmesh bench: unexpected argument %q\n", flags.Arg(0))
+		return errUsage
+	}
+	return nil
+}
+
+// benchFanout is "moqmesh bench fanout".
+func benchFanout(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	cfg, asJSON := bench.FanoutConfig{}, false
+	protocol, tls := lite.V05.String(), certs.ClientConfig{}
+	flags := flag.NewFlagSet("moqmesh bench fanout", flag.ContinueOnError)
+	flags.StringVar(&cfg.URL, "relay", "", "`URL` of the relay: moqt://, https:// or ws:// choose the transport")
+	flags.IntVar(&cfg.PID, "pid", 0, "process `id` of the relay, to measure its CPU and memory")
+	flags.StringVar(&protocol, "protocol", protocol, "MoQ `version` to speak")
+	flags.Float64Var(&cfg.Load.Rate, "rate", 10, "frames per second")
+	flags.IntVar(&cfg.Load.FrameBytes, "frame-size", 300, "`bytes` of a frame's payload")
+	flags.IntVar(&cfg.Load.GroupFrames, "group-size", 1, "`frames` of a group")
+	flags.IntVar(&cfg.Load.Viewers, "viewers", 100, "number of viewers, each with a session")
+	flags.DurationVar(&cfg.Window, "duration", 10*time.Second, "how long to measure")
+	flags.DurationVar(&cfg.Warmup, "warmup", 2*time.Second, "how long frames flow before that")
+	flags.DurationVar(&cfg.Ramp, "ramp", time.Second, "spread the viewers' connects over this time")
+	flags.DurationVar(&cfg.Grace, "grace", time.Second, "how long to wait for late frames")
+	flags.BoolVar(&tls.Insecure, "tls-disable-verify", false, "accept every certificate")
+	flags.BoolVar(&asJSON, "json", false, "print the whole result as JSON")
+	if err := parseBench(flags, args, stderr); err != nil {
+		return err
+	}
+	var err error
+	if cfg.Version, err = lite.ParseVersion(protocol); err != nil {
+		return err
+	}
+	if cfg.TLS, err = certs.ClientTLS(ctx, tls); err != nil {
+		return err
+	}
+	result, err := bench.Fanout(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return json.NewEncoder(stdout).Encode(result)
+	}
+	return result.Print(stdout)
+}
