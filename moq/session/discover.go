@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/wire"
@@ -71,8 +72,27 @@ func (s *Session) discover(ctx context.Context) error {
 	if errors.As(err, &reset) && s.cfg.Server {
 		return nil // a client that serves no announcements publishes nothing
 	}
+	if reset != nil && endsSoon(ctx) {
+		return nil
+	}
 	return violated(fmt.Errorf("announcements: %w", err))
 }
+
+// endsSoon waits for the close of a session whose streams are already reset: on
+// WebTransport it may come behind them, and it has the reason.
+func endsSoon(ctx context.Context) bool {
+	timer := time.NewTimer(closeBehindResets)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// closeBehindResets is how far a close may lag behind the resets that come with it.
+const closeBehindResets = 500 * time.Millisecond
 
 // countReads counts control bytes as they are read.
 type countReads struct {

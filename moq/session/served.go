@@ -55,12 +55,12 @@ func (v *served) serve(d *sender) (over bool) {
 func (v *served) feed(d *sender) []*groupSender {
 	kept := v.open[:0]
 	for _, g := range v.open {
-		if v.sub.Stale(&g.r) {
+		switch {
+		case g.push(d): // what can go out at once goes, even if its time is over
+		case v.sub.Stale(&g.r):
 			v.s.cfg.Counters.GroupsReset.Add(1)
 			g.stream.Reset(StreamExpired)
-			continue
-		}
-		if !g.push(d) {
+		default:
 			kept = append(kept, g)
 		}
 	}
