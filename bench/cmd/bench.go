@@ -7,7 +7,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/moqmesh/moqmesh/bench"
@@ -38,6 +41,8 @@ func benchMain(ctx context.Context, args []string, stdout, stderr io.Writer) int
 	switch args[0] {
 	case "fanout":
 		err = benchFanout(ctx, args[1:], stdout, stderr)
+	case "compare":
+		err = benchCompare(ctx, args[1:], stdout, stderr)
 	case "help", "-h", "--help":
 		fmt.Fprint(stdout, benchUsage)
 	default:
@@ -109,4 +114,78 @@ func benchFanout(ctx context.Context, args []string, stdout, stderr io.Writer) e
 		return json.NewEncoder(stdout).Encode(result)
 	}
 	return result.Print(stdout)
+}
+
+// benchCompare is "moqmesh bench compare".
+func benchCompare(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	cfg := bench.CompareConfig{
+		Schemes: []string{"moqt", "https"}, Loads: bench.Shapes, Progress: stderr,
+		Ramp: 400 * time.Millisecond, Grace: 300 * time.Millisecond,
+	}
+	peers, out, protocol, quick := os.Getenv("MOQ_PEERS"), "", lite.V05.String(), false
+	flags := flag.NewFlagSet("moqmesh bench compare", flag.ContinueOnError)
+	flags.StringVar(&peers, "peers", peers, "`folder` of the other relays and of moq-bench; the default is $MOQ_PEERS")
+	flags.StringVar(&out, "out", "bench/results", "`folder` for the report")
+	flags.StringVar(&protocol, "protocol", protocol, "MoQ `version` to speak with all")
+	flags.IntVar(&cfg.Rounds, "rounds", 5, "how often everything is measured")
+	flags.DurationVar(&cfg.Window, "duration", 4*time.Second, "how long each measurement takes")
+	flags.DurationVar(&cfg.Warmup, "warmup", time.Second, "how long frames flow before that")
+	flags.StringVar(&cfg.RelayCPUs, "relay-cpus", "0", "`processors` for the relays, as taskset takes them")
+	flags.StringVar(&cfg.LoadCPUs, "load-cpus", "1", "`processors` for the load")
+	flags.BoolVar(&quick, "quick", false, "one round, no saturation and no second generator")
+	if err := parseBench(flags, args, stderr); err != nil {
+		return err
+	}
+	var err error
+	if cfg.Version, err = lite.ParseVersion(protocol); err != nil {
+		return err
+	}
+	if quick {
+		cfg.Rounds = 1
+	} else {
+		cfg.Saturate = bench.Shapes[1]
+	}
+	if err := findPrograms(&cfg, peers, quick, stderr); err != nil {
+		return err
+	}
+	report, err := bench.Compare(ctx, cfg)
+	if report == nil || len(report.Measurements) == 0 {
+		return err
+	}
+	file, writeErr := report.Write(out)
+	fmt.Fprint(stdout, report.Table())
+	fmt.Fprintln(stderr, "wrote", file)
+	return errors.Join(err, writeErr)
+}
+
+// findPrograms fills in what is run: this program, the relay beside it, and what
+// of the peers is there.
+func findPrograms(cfg *bench.CompareConfig, peers string, quick bool, stderr io.Writer) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cfg.Fanout = []string{self, "bench", "fanout"}
+	cfg.Relays = []bench.Relay{
+		{Name: "moqmesh-relay", Program: filepath.Join(filepath.Dir(self), "moqmesh-relay"), Config: bench.NewerConfig},
+		{Name: "moq-relay", Program: filepath.Join(peers, "moq-relay"), Config: bench.NewerConfig},
+		{Name: "moq-relay-0.14.12", Program: filepath.Join(peers, "moq-relay-0.14.12"), Config: bench.OlderConfig},
+	}
+	cfg.Relays = slices.DeleteFunc(cfg.Relays, func(r bench.Relay) bool { return !present(r.Program, stderr) })
+	if second := filepath.Join(peers, "moq-bench"); !quick && present(second, stderr) {
+		cfg.MoqBench = second
+	}
+	if len(cfg.Relays) == 0 {
+		return errors.New("no relay to measure")
+	}
+	return nil
+}
+
+// present says whether a program is there, and on stderr if not.
+func present(program string, stderr io.Writer) bool {
+	_, err := os.Stat(program)
+	if err != nil {
+		fmt.Fprintln(stderr, "left out:", err)
+	}
+	return err == nil
 }
