@@ -53,7 +53,8 @@ func (r *Relay) serveFetch(w http.ResponseWriter, req *http.Request) {
 	if !ok {
 		return
 	}
-	if rel, ok := wire.TrimPathPrefix(f.broadcast, g.Root); ok && !g.Subscribe.Match(rel) {
+	f.broadcast = g.Root // the authoriser may have moved it
+	if !g.Subscribe.Match("") {
 		text(w, http.StatusForbidden, "not granted\n")
 		return
 	}
@@ -66,7 +67,7 @@ func (r *Relay) serveFetch(w http.ResponseWriter, req *http.Request) {
 	r.log.Debug("fetching track", "broadcast", f.broadcast, "track", f.track)
 	waiting, cancel := context.WithTimeoutCause(ctx, fetchWait, moq.ErrTimeout)
 	defer cancel()
-	group, done, err := r.findGroup(waiting, f, g.Peer)
+	group, done, err := r.findGroup(waiting, f)
 	if err != nil {
 		fetchFailed(w, err)
 		return
@@ -87,8 +88,8 @@ func fetchFailed(w http.ResponseWriter, err error) {
 }
 
 // findGroup waits for a route and then for the group's first bytes.
-func (r *Relay) findGroup(ctx context.Context, f fetchRequest, peer bool) (g *moq.GroupReader, done func(), err error) {
-	b, suffix, err := r.awaitRoute(ctx, f.broadcast, peer)
+func (r *Relay) findGroup(ctx context.Context, f fetchRequest) (g *moq.GroupReader, done func(), err error) {
+	b, suffix, err := r.awaitRoute(ctx, f.broadcast)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,7 +147,7 @@ func awaitBytes(ctx context.Context, g *moq.GroupReader) error {
 }
 
 // awaitRoute finds a broadcast, waiting for one to be announced.
-func (r *Relay) awaitRoute(ctx context.Context, path string, peer bool) (*moq.Broadcast, string, error) {
+func (r *Relay) awaitRoute(ctx context.Context, path string) (*moq.Broadcast, string, error) {
 	reader := moq.Reader{Hidden: true}
 	w := r.origin.Watch("", moq.Reader{Hidden: true, Allow: func(at string) bool { return wire.HasPathPrefix(path, at) }})
 	defer w.Close()

@@ -27,20 +27,21 @@ func series(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(prefix+name, help, labels, nil)
 }
 
-// trafficSeries are counted per tier and role.
+// trafficSeries are counted per tier and role, and read in this order: an end
+// before its beginning, so that no more is seen to end than has begun.
 var trafficSeries = []struct {
 	desc *prometheus.Desc
 	read func(*session.Traffic) uint64
 }{
-	{series("bytes_total", "Payload bytes.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Bytes.Load() }},
+	{series("bytes_total", "Bytes of content: payloads, on their way out with the frame headers.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Bytes.Load() }},
 	{series("frames_total", "Frames.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Frames.Load() }},
 	{series("groups_total", "Groups begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Groups.Load() }},
 	{series("datagrams_total", "Datagrams.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Datagrams.Load() }},
 	{series("fetches_total", "Fetches of single groups.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Fetches.Load() }},
-	{series("subscriptions_opened_total", "Subscriptions begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.SubscriptionsOpened.Load() }},
 	{series("subscriptions_closed_total", "Subscriptions ended, never more than were begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.SubscriptionsClosed.Load() }},
-	{series("announces_started_total", "Announcements begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.AnnouncesStarted.Load() }},
+	{series("subscriptions_opened_total", "Subscriptions begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.SubscriptionsOpened.Load() }},
 	{series("announces_ended_total", "Announcements ended.", "tier", "role"), func(t *session.Traffic) uint64 { return t.AnnouncesEnded.Load() }},
+	{series("announces_started_total", "Announcements begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.AnnouncesStarted.Load() }},
 }
 
 // eventSeries are counted per tier.

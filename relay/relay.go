@@ -290,8 +290,8 @@ func (r *Relay) Run(ctx, kill context.Context) error {
 	r.ready.Store(false)
 	r.sessions.closeAll(session.CodeNoError, "relay is shutting down")
 	stop()
-	r.handlers.Wait()
 	wg.Wait()
+	r.handlers.Wait() // last: nothing accepts any more
 	return err
 }
 

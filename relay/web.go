@@ -37,8 +37,10 @@ func listenHTTP(name, addr string, store *certs.Store, h http.Handler, headers t
 	return w, nil
 }
 
-// serve answers requests until ctx ends, then gives open ones a moment.
+// serve answers requests until ctx ends. Those under way then, and the sessions
+// that came with them, have a moment to end.
 func (w *webListener) serve(ctx context.Context) error {
+	w.srv.BaseContext = func(net.Listener) context.Context { return ctx }
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(stopped)
@@ -218,12 +220,10 @@ func (r *Relay) serveWebSocket(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(req.Context()))
-	defer cancel()
 	moved := make(chan struct{})
 	go func() {
 		defer close(moved)
-		conn.Run(ctx)
+		conn.Run(context.WithoutCancel(req.Context())) // to the end of the session, whose close it flushes
 	}()
 	alpn := agreed.ALPN
 	if alpn == "moql" {
@@ -231,6 +231,6 @@ func (r *Relay) serveWebSocket(w http.ResponseWriter, req *http.Request) {
 	}
 	a := arrival{conn: conn, transport: "websocket", alpn: alpn, grant: &g}
 	a.request = webRequest(req, req.URL.Path, "websocket")
-	r.serveSession(ctx, a)
+	r.serveSession(req.Context(), a)
 	<-moved
 }
