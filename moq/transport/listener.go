@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -97,8 +98,7 @@ func Listen(pc net.PacketConn, cfg ListenConfig) (*Listener, error) {
 			return ctx, nil
 		}
 	}
-	tlsConf := cfg.TLS.Clone()
-	tlsConf.NextProtos = append(append([]string(nil), cfg.ALPNs...), http3.NextProtoH3)
+	tlsConf := withProtocols(cfg.TLS, append(slices.Clone(cfg.ALPNs), http3.NextProtoH3))
 	quicConf := cfg.QUIC.Clone()
 	quicConf.HandshakeIdleTimeout = cfg.Handshake
 	ln, err := l.tr.ListenEarly(tlsConf, quicConf)
@@ -109,6 +109,27 @@ func Listen(pc net.PacketConn, cfg ListenConfig) (*Listener, error) {
 	l.ln = ln
 	l.wt = l.webTransport()
 	return l, nil
+}
+
+// withProtocols sets what a configuration negotiates, and what those do that it
+// chooses for single clients.
+func withProtocols(c *tls.Config, names []string) *tls.Config {
+	c = c.Clone()
+	c.NextProtos = names
+	choose := c.GetConfigForClient
+	if choose == nil {
+		return c
+	}
+	c.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		chosen, err := choose(hello)
+		if chosen == nil || err != nil {
+			return nil, err
+		}
+		chosen = chosen.Clone()
+		chosen.NextProtos = names
+		return chosen, nil
+	}
+	return c
 }
 
 func (l *Listener) webTransport() *webtransport.Server {
