@@ -333,3 +333,11 @@ func (n *node) metric(t *testing.T, series string) string {
 	t.Fatalf("/metrics has no %s", series)
 	return ""
 }
+
+// cancelled is a context that has ended.
+func cancelled(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
