@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -21,6 +22,18 @@ var Shapes = []Load{
 	{Name: "audio", Rate: 50, FrameBytes: 240, GroupFrames: 1, Viewers: 100},
 	{Name: "sd", Rate: 30, FrameBytes: 4000, GroupFrames: 60, Viewers: 50},
 	{Name: "hd", Rate: 30, FrameBytes: 25000, GroupFrames: 60, Viewers: 30},
+}
+
+// LoadsNamed picks from Shapes.
+func LoadsNamed(names []string) (picked []Load, err error) {
+	for _, name := range names {
+		i := slices.IndexFunc(Shapes, func(l Load) bool { return l.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("unknown load %q", name)
+		}
+		picked = append(picked, Shapes[i])
+	}
+	return picked, nil
 }
 
 // Check says what is wrong with the load, or nil.

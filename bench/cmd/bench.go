@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/moqmesh/moqmesh/bench"
@@ -119,17 +120,20 @@ func benchFanout(ctx context.Context, args []string, stdout, stderr io.Writer) e
 // benchCompare is "moqmesh bench compare".
 func benchCompare(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	cfg := bench.CompareConfig{
-		Schemes: []string{"moqt", "https"}, Loads: bench.Shapes, Progress: stderr,
-		Ramp: 400 * time.Millisecond, Grace: 300 * time.Millisecond,
+		Progress: stderr,
+		Ramp:     300 * time.Millisecond, Grace: 200 * time.Millisecond,
 	}
 	peers, out, protocol, quick := os.Getenv("MOQ_PEERS"), "", lite.V05.String(), false
+	loads, schemes := "chat,audio,sd,hd", "moqt,https"
 	flags := flag.NewFlagSet("moqmesh bench compare", flag.ContinueOnError)
 	flags.StringVar(&peers, "peers", peers, "`folder` of the other relays and of moq-bench; the default is $MOQ_PEERS")
 	flags.StringVar(&out, "out", "bench/results", "`folder` for the report")
 	flags.StringVar(&protocol, "protocol", protocol, "MoQ `version` to speak with all")
+	flags.StringVar(&loads, "loads", loads, "`names` of the loads")
+	flags.StringVar(&schemes, "schemes", schemes, "URL `schemes`, which choose the transports")
 	flags.IntVar(&cfg.Rounds, "rounds", 5, "how often everything is measured")
 	flags.DurationVar(&cfg.Window, "duration", 4*time.Second, "how long each measurement takes")
-	flags.DurationVar(&cfg.Warmup, "warmup", time.Second, "how long frames flow before that")
+	flags.DurationVar(&cfg.Warmup, "warmup", 500*time.Millisecond, "how long frames flow before that")
 	flags.StringVar(&cfg.RelayCPUs, "relay-cpus", "0", "`processors` for the relays, as taskset takes them")
 	flags.StringVar(&cfg.LoadCPUs, "load-cpus", "1", "`processors` for the load")
 	flags.BoolVar(&quick, "quick", false, "one round, no saturation and no second generator")
@@ -138,6 +142,10 @@ func benchCompare(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	}
 	var err error
 	if cfg.Version, err = lite.ParseVersion(protocol); err != nil {
+		return err
+	}
+	cfg.Schemes = strings.Split(schemes, ",")
+	if cfg.Loads, err = bench.LoadsNamed(strings.Split(loads, ",")); err != nil {
 		return err
 	}
 	if quick {
