@@ -45,7 +45,11 @@ func (s *Session) Goaway(ctx context.Context, uri string) error {
 	}
 	stream.SetPriority(controlUrgency)
 	b := lite.Goaway{URI: uri}.Append(lite.StreamGoaway.Append(nil, s.v), s.v)
-	if err := s.send(stream, ClassGoaway, b); err != nil {
+	s.mu.Lock() // Run may be about to change the counters
+	sent := &s.cfg.Counters.Control.Sent[ClassGoaway]
+	s.mu.Unlock()
+	sent.Add(uint64(len(b)))
+	if _, err := stream.Write(b); err != nil {
 		return fmt.Errorf("send goaway: %w", err)
 	}
 	return stream.Close()

@@ -167,7 +167,9 @@ func (s *Session) PeerSetup(ctx context.Context) (lite.Setup, error) {
 func (s *Session) Run(ctx context.Context, access Access) error {
 	s.access = access
 	if access.Counters != nil {
+		s.mu.Lock() // for a Goaway that comes this early
 		s.cfg.Counters = access.Counters
+		s.mu.Unlock()
 	}
 	if s.access.Publish == nil {
 		s.access.Publish = func(string) bool { return true }
