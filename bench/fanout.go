@@ -55,6 +55,9 @@ type FanoutResult struct {
 
 	Relay *Usage `json:"relay,omitempty"`
 	Self  Usage  `json:"load_generator"`
+	// Others is what all other processes and the kernel used of the machine
+	// meanwhile, in cores: the noise around the figures.
+	Others float64 `json:"others_cores"`
 	// FrameCPU is relay CPU for each frame that arrived during the window, in
 	// microseconds; 0 = unknown.
 	FrameCPU float64 `json:"relay_cpu_us_per_frame"`
@@ -111,44 +114,53 @@ func (f *fanout) run(ctx context.Context) (*FanoutResult, error) {
 	p := &publisher{load: f.cfg.Load, track: track, clock: f.clock, late: f.late, win: f.win}
 	f.clock.begin()
 	g.Go(func() error { return p.run(ctx) })
-	relay, self, err := f.measure(ctx)
+	used, err := f.measure(ctx)
 	stop()
 	g.Wait() // what ended a session too early is measure's error
 	if err != nil {
 		return nil, err
 	}
-	return f.result(relay, self), nil
+	return f.result(used), nil
+}
+
+// used is what the window took.
+type used struct {
+	self   Usage
+	relay  *Usage // nil = unknown
+	others float64
 }
 
 // measure waits for the window, reads the processes at both its ends, and lets
 // late frames come in.
-func (f *fanout) measure(ctx context.Context) (relay *Usage, self Usage, err error) {
+func (f *fanout) measure(ctx context.Context) (u used, err error) {
 	if err := f.until(ctx, f.cfg.Load.due(f.win.first)); err != nil {
-		return nil, self, err
+		return u, err
 	}
-	meters := []*meter{{pid: os.Getpid()}}
+	self, relay, before := &meter{pid: os.Getpid()}, &meter{pid: f.cfg.PID}, busyNow()
+	if err := self.begin(); err != nil {
+		return u, err
+	}
 	if f.cfg.PID > 0 {
-		meters = append(meters, &meter{pid: f.cfg.PID})
-	}
-	for _, m := range meters {
-		if err := m.begin(); err != nil {
-			return nil, self, err
+		if err := relay.begin(); err != nil {
+			return u, err
 		}
 	}
 	if err := f.until(ctx, f.cfg.Load.due(f.win.end)); err != nil {
-		return nil, self, err
+		return u, err
 	}
-	if self, err = meters[0].end(); err != nil {
-		return nil, self, err
+	if u.self, err = self.end(); err != nil {
+		return u, err
 	}
-	if len(meters) > 1 {
-		u, err := meters[1].end()
+	others := busyNow() - before - u.self.CPU
+	if f.cfg.PID > 0 {
+		usage, err := relay.end()
 		if err != nil {
-			return nil, self, err
+			return u, err
 		}
-		relay = &u
+		u.relay, others = &usage, others-usage.CPU
 	}
-	return relay, self, f.until(ctx, f.cfg.Load.due(f.win.end)+f.cfg.Grace)
+	u.others = max(others.Seconds()/u.self.Span.Seconds(), 0)
+	return u, f.until(ctx, f.cfg.Load.due(f.win.end)+f.cfg.Grace)
 }
 
 // until waits until the clock shows t.
@@ -164,13 +176,14 @@ func (f *fanout) until(ctx context.Context, t time.Duration) error {
 }
 
 // result adds up; all viewers have ended.
-func (f *fanout) result(relay *Usage, self Usage) *FanoutResult {
+func (f *fanout) result(u used) *FanoutResult {
 	load, perViewer := f.cfg.Load, f.win.frames()
 	r := &FanoutResult{
 		URL: f.cfg.URL, Transport: f.transport, Version: f.cfg.Version.String(), Load: load,
 		Expected: perViewer * uint64(load.Viewers),
 		Groups:   Groups{Expected: perViewer / uint64(load.GroupFrames) * uint64(load.Viewers)},
-		Latency:  f.latency.quantiles(), Late: f.late.quantiles(), Relay: relay, Self: self,
+		Latency:  f.latency.quantiles(), Late: f.late.quantiles(),
+		Relay: u.relay, Self: u.self, Others: u.others,
 	}
 	var arrived, bytes uint64
 	var shares []float64
@@ -185,9 +198,9 @@ func (f *fanout) result(relay *Usage, self Usage) *FanoutResult {
 	r.Groups.Skipped = r.Groups.Expected - r.Groups.Whole - r.Groups.Cut
 	r.Share = float64(r.Delivered) / float64(r.Expected)
 	r.PerViewer = spreadOf(shares)
-	r.Bitrate = float64(bytes) * 8 / self.Span.Seconds()
-	if relay != nil && arrived > 0 {
-		r.FrameCPU = float64(relay.CPU.Microseconds()) / float64(arrived)
+	r.Bitrate = float64(bytes) * 8 / u.self.Span.Seconds()
+	if u.relay != nil && arrived > 0 {
+		r.FrameCPU = float64(u.relay.CPU.Microseconds()) / float64(arrived)
 	}
 	return r
 }

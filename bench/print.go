@@ -19,7 +19,7 @@ func (r *FanoutResult) Print(w io.Writer) error {
 	if u := r.Relay; u != nil {
 		fmt.Fprintf(w, "relay       %.1f µs of CPU a frame; %v\n", r.FrameCPU, *u)
 	}
-	_, err := fmt.Fprintf(w, "load        %v\n", r.Self)
+	_, err := fmt.Fprintf(w, "load        %v\nothers      %.2f cores\n", r.Self, r.Others)
 	return err
 }
 

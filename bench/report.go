@@ -42,9 +42,9 @@ type Measurement struct {
 
 // String is a line of progress.
 func (m Measurement) String() string {
-	return fmt.Sprintf("%d %-5s %-5s %4d viewers  %-18s %6.1f µs a frame, %7.3f %% delivered, p99 %v, load %.0f %% of its core",
+	return fmt.Sprintf("%d %-5s %-5s %4d viewers  %-18s %6.1f µs a frame, %7.3f %% delivered, p99 %v, load %.0f %% of its core, others %.2f cores",
 		m.Round, m.Load.Name, m.Scheme, m.Load.Viewers, m.Relay, m.FrameCPU, 100*m.Share,
-		time.Duration(m.Latency.P99)*time.Microsecond, 100*m.Self.Share())
+		time.Duration(m.Latency.P99)*time.Microsecond, 100*m.Self.Share(), m.Others)
 }
 
 func newReport(ctx context.Context, cfg CompareConfig) *Report {
@@ -94,6 +94,7 @@ func (r *Report) ratio(other, load, scheme string, figure func(Measurement) floa
 func frameCPU(m Measurement) float64  { return m.FrameCPU }
 func p99(m Measurement) float64       { return float64(m.Latency.P99) }
 func delivered(m Measurement) float64 { return m.Share }
+func others(m Measurement) float64    { return m.Others }
 
 // Write stores the report as DATE-HOST.json, .md and .svg in a folder and
 // returns the path of the first.

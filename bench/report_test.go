@@ -27,7 +27,7 @@ func sample() *Report {
 		for i, us := range figures {
 			r.Measurements = append(r.Measurements, Measurement{
 				Round: round + 1, Relay: r.Relays[i].Name, Scheme: "moqt",
-				FanoutResult: FanoutResult{Load: load, FrameCPU: us, Share: 1, Latency: Quantiles{P99: int64(us) * 100}},
+				FanoutResult: FanoutResult{Load: load, FrameCPU: us, Share: 1, Others: 0.25, Latency: Quantiles{P99: int64(us) * 100}},
 			})
 		}
 	}
@@ -37,8 +37,8 @@ func sample() *Report {
 func TestTable(t *testing.T) {
 	table := sample().Table()
 	for _, want := range []string{
-		"| chat | moqt | ours | 70.0 (60.0–80.0) | 7ms | 100.000 % |",
-		"| chat | moqt | other<2> | 110.0 (100.0–120.0) | 11ms | 100.000 % |",
+		"| chat | moqt | ours | 70.0 (60.0–80.0) | 7ms | 100.000 % | 0.25 |",
+		"| chat | moqt | other<2> | 110.0 (100.0–120.0) | 11ms | 100.000 % | 0.25 |",
 		"| chat | moqt | 0.65 (0.50–0.80) | 0.65 (0.50–0.80) |",
 		"| ours | chat | 200 | load generator | 100: 50.0 |",
 		"| ours | chat | 95.0 | 100.0 | 0.95 |",

@@ -33,13 +33,14 @@ func (r *Report) eachCell(f func(load Load, scheme string)) {
 }
 
 func (r *Report) figures(b *strings.Builder) {
-	b.WriteString("\n## Figures\n\n| load | scheme | relay | µs of CPU a frame | p99 latency | delivered, least |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n## Figures\n\n| load | scheme | relay | µs of CPU a frame | p99 latency | delivered, least | others, cores |\n|---|---|---|---|---|---|---|\n")
 	r.eachCell(func(load Load, scheme string) {
 		for _, a := range r.Relays {
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %v | %.3f %% |\n", load.Name, scheme, a.Name,
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %v | %.3f %% | %s |\n", load.Name, scheme, a.Name,
 				r.spread(a.Name, load.Name, scheme, frameCPU).format("%.1f"),
 				time.Duration(r.spread(a.Name, load.Name, scheme, p99).Median)*time.Microsecond,
-				100*r.spread(a.Name, load.Name, scheme, delivered).Min)
+				100*r.spread(a.Name, load.Name, scheme, delivered).Min,
+				r.spread(a.Name, load.Name, scheme, others).format("%.2f"))
 		}
 	})
 }
