@@ -307,6 +307,22 @@ func expect(t *testing.T, s *moq.Subscription, sequence uint64, payloads ...stri
 	}
 }
 
+// reach reads on to a group; earlier ones may come first, from a cache.
+func reach(t *testing.T, s *moq.Subscription, sequence uint64, payloads ...string) {
+	t.Helper()
+	for {
+		got, read, err := readGroup(bounded(t), s)
+		switch {
+		case err != nil:
+			t.Fatalf("group %d: %v", sequence, err)
+		case got > sequence || got == sequence && !slices.Equal(read, payloads):
+			t.Fatalf("got group %d with %q, want %d with %q", got, read, sequence, payloads)
+		case got == sequence:
+			return
+		}
+	}
+}
+
 func readGroup(ctx context.Context, s *moq.Subscription) (sequence uint64, payloads []string, err error) {
 	g, ok, err := s.NextGroup(ctx)
 	if err != nil || !ok {
