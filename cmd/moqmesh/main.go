@@ -41,6 +41,7 @@ func commands() []command {
 		{"announced", "list the broadcasts that are there", announcedMain},
 		{"fetch", "print one group of a track", fetchMain},
 		{"token", "make and check keys and tokens", tokenMain},
+		{"demo", "run a relay and a publisher here, and a page that watches", demoMain},
 		{"check", "validate a relay's configuration file", checkMain},
 		{"version", "print version and commit", versionMain},
 	}
@@ -56,6 +57,8 @@ func run(ctx context.Context, args []string, std streams) int {
 	case "-h", "-help", "--help", "help":
 		fmt.Fprint(std.out, usage("moqmesh", commands()), statuses)
 		return exitOK
+	case "demo-publisher": // a process of the demo, not for people
+		return demoPublisherMain(ctx, args[1:], std)
 	case "-version", "--version":
 		return versionMain(ctx, nil, std)
 	}

@@ -136,6 +136,9 @@ func dialPinned(ctx context.Context, u *url.URL, cfg DialConfig) (*Dialled, erro
 	cfg.TLS = cfg.Pin(fp)
 	secure := *u
 	secure.Scheme = "https"
+	if cfg.WebSocketDelay < 0 {
+		return dialQUIC(ctx, &secure, cfg)
+	}
 	plain := *u
 	plain.Scheme = "ws"
 	return race(ctx, cfg.WebSocketDelay,

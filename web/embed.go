@@ -1,0 +1,9 @@
+// Package web holds the pages and ES modules that browsers load.
+package web
+
+import "embed"
+
+// Files are the pages as they are served, index.html at the root.
+//
+//go:embed index.html watch.css watch.js moq.js
+var Files embed.FS
