@@ -50,6 +50,8 @@ type Relay struct {
 	handlers sync.WaitGroup // HTTP handlers that hold a session
 	draining atomic.Bool
 	ready    atomic.Bool
+
+	reloading sync.Mutex // held over each Reload
 }
 
 // webListener is an HTTP server and its socket.
@@ -298,29 +300,27 @@ func (r *Relay) Run(ctx, kill context.Context) error {
 // Ready says whether the relay takes sessions and is not draining.
 func (r *Relay) Ready() bool { return r.ready.Load() && !r.draining.Load() }
 
-// Reload applies what can change while running, and logs what waits for a restart.
+// Reload applies what can change while running, all of it or nothing, and logs
+// what waits for a restart. Sessions that are open stay.
 func (r *Relay) Reload(next conf.Relay) error {
+	r.reloading.Lock()
+	defer r.reloading.Unlock()
 	running := *r.cfg.Load()
-	changes := conf.Changes(running, next)
-	if len(changes) == 0 {
-		return nil
-	}
-	if err := r.setAuth(next); err != nil {
+	applied := running
+	applied.Auth, applied.Limits, applied.Cache = next.Auth, next.Limits, next.Cache
+	applied.Log.Level = next.Log.Level
+	if err := r.setAuth(applied); err != nil {
 		return fmt.Errorf("reload: %w", err)
 	}
-	for _, c := range changes {
-		if c.Live {
-			r.log.Info("configuration changed", "key", c.Key)
-		} else {
-			r.log.Warn("configuration change needs a restart", "key", c.Key)
-		}
-	}
-	applied := running
-	applied.Auth, applied.Limits, applied.Cache, applied.Log = next.Auth, next.Limits, next.Cache, next.Log
-	applied.Cluster.InternalPeers = next.Cluster.InternalPeers
 	r.cfg.Store(&applied)
 	if r.level != nil {
-		r.level.Set(slogLevel(next.Log.Level))
+		r.level.Set(slogLevel(applied.Log.Level))
+	}
+	for _, c := range conf.Changes(running, applied) {
+		r.log.Info("configuration changed", "key", c.Key)
+	}
+	for _, c := range conf.Changes(applied, next) {
+		r.log.Warn("configuration change needs a restart", "key", c.Key)
 	}
 	return nil
 }

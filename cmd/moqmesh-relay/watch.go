@@ -25,9 +25,11 @@ func (p *program) watch(ctx context.Context) {
 		defer close(done)
 		file.Run(ctx)
 	}()
-	for changed := file.Changed(); ; changed = file.Changed() {
+	changed := file.Changed()
+	for {
 		select {
 		case <-changed:
+			changed = file.Changed() // before the file is read: it may change again
 			p.reload()
 		case <-ctx.Done():
 			<-done
