@@ -115,8 +115,14 @@ func (b *browser) open(t *testing.T, name string, query map[string]string) page 
 	for k, v := range query {
 		values.Set(k, v)
 	}
+	return b.openURL(t, name, b.site+"/"+name+"?"+values.Encode())
+}
+
+// openURL opens any address; name is for messages and screenshots.
+func (b *browser) openURL(t *testing.T, name, address string) page {
+	t.Helper()
 	p := page{b: b, id: unique(name)}
-	if err := b.do(request{Op: "open", Page: p.id, URL: b.site + "/" + name + "?" + values.Encode()}, nil); err != nil {
+	if err := b.do(request{Op: "open", Page: p.id, URL: address}, nil); err != nil {
 		t.Fatalf("open page %s: %v", name, err)
 	}
 	t.Cleanup(func() {

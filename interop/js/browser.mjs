@@ -39,6 +39,12 @@ const operations = {
 	async evaluate({ page, expression }) {
 		return pages.get(page).evaluate(expression);
 	},
+	// look changes how the page is seen: colour scheme, and width in pixels.
+	async look({ page, expression, limit }) {
+		const p = pages.get(page);
+		await p.emulateMedia({ colorScheme: expression });
+		await p.setViewportSize({ width: limit, height: 800 });
+	},
 	async screenshot({ page, path }) {
 		await pages.get(page).screenshot({ path });
 	},
