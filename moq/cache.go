@@ -150,12 +150,13 @@ func (c *Cache) enforce() {
 // drop removes groups from the least recently used on, as long as due says so.
 // Newest groups of live tracks are passed over.
 func (c *Cache) drop(counter *atomic.Int64, reason error, due func(*cacheEntry) bool) {
-	for g := c.victim(nil, due); g != nil; {
-		next := c.victim(g, due)
+	var passed *Group
+	for g := c.victim(nil, due); g != nil; g = c.victim(passed, due) {
 		if g.track.evict(g, reason) {
 			counter.Add(1)
+		} else {
+			passed = g
 		}
-		g = next
 	}
 }
 
