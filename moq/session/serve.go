@@ -81,12 +81,12 @@ func (s *Session) serveSubscribe(ctx context.Context, q *request) {
 		return
 	}
 	defer s.unclaim(m.ID)
+	defer s.owe()() // before the publisher can see the demand, write, and finish
 	v, err := s.subscribe(ctx, q, m)
 	if err != nil {
 		q.reject(err)
 		return
 	}
-	defer s.owe()()
 	s.cfg.Counters.Egress.SubscriptionsOpened.Add(1)
 	defer s.cfg.Counters.Egress.SubscriptionsClosed.Add(1)
 	s.wg.Go(func() { s.readUpdates(q, v) })

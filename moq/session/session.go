@@ -141,6 +141,7 @@ type Session struct {
 	settled    chan struct{}
 
 	goneAway atomic.Bool // the peer sent GOAWAY
+	failed   atomic.Bool // fail has closed the connection
 	leaving  atomic.Bool // we did
 }
 
@@ -215,7 +216,8 @@ func (s *Session) fail(err error) {
 		closed *CloseError
 	)
 	switch {
-	case s.conn.Context().Err() != nil:
+	case s.conn.Context().Err() != nil || !s.failed.CompareAndSwap(false, true):
+		// The first reason is the one; the others follow from it.
 	case errors.As(err, &v):
 		s.cfg.Counters.Violations.Add(1)
 		s.log.Debug("closing session", "err", v.err)
@@ -250,7 +252,34 @@ func (s *Session) Finish(ctx context.Context) {
 		s.mu.Lock()
 	}
 	s.mu.Unlock()
+	s.flush(ctx)
 	s.Close(CodeNoError, "")
+}
+
+// leastPause is how long the transport must have sent nothing to be done, where
+// round trips are shorter.
+const leastPause = 20 * time.Millisecond
+
+// flush waits until the transport has sent nothing for two round trips, or ctx
+// ends: closing drops what is queued, and nothing says when the peer has it all.
+func (s *Session) flush(ctx context.Context) {
+	for before := s.conn.Stats(); ; {
+		timer := time.NewTimer(max(2*before.RTT, leastPause))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-s.conn.Context().Done():
+			timer.Stop()
+			return
+		}
+		now := s.conn.Stats()
+		if now.BytesSent == before.BytesSent {
+			return
+		}
+		before = now
+	}
 }
 
 // owe counts an answer that the peer waits for; the returned func settles it.
