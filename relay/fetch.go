@@ -119,7 +119,7 @@ func (r *Relay) findGroup(ctx context.Context, f fetchRequest) (g *moq.GroupRead
 }
 
 func latestGroup(ctx context.Context, b *moq.Broadcast, key moq.TrackKey) (*moq.GroupReader, func(), error) {
-	sub, err := b.Subscribe(key, moq.SubscribeOptions{MaxAge: moq.Unlimited}, nil)
+	sub, err := b.Subscribe(key, moq.SubscribeOptions{}, nil) // the live edge and nothing before it
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,10 +18,12 @@ import (
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 
+	"github.com/moqmesh/moqmesh/internal/config"
 	"github.com/moqmesh/moqmesh/moq/client"
 	"github.com/moqmesh/moqmesh/moq/session"
 	"github.com/moqmesh/moqmesh/moq/transport"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
+	"github.com/moqmesh/moqmesh/relay/conf"
 )
 
 var (
@@ -299,4 +301,46 @@ func (n *node) settled(t *testing.T, count int) []*live {
 		return len(list) == count
 	})
 	return list
+}
+
+// C4: a listener that cannot be opened takes the others down with it.
+func TestC4NothingHalfOpen(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	free, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	udp := free.LocalAddr().String()
+	free.Close()
+	for _, busied := range []edit{
+		func(c *conf.Relay) { c.Web.HTTP.Listen = config.HostPort(busy.Addr().String()) },
+		func(c *conf.Relay) { c.Internal.Listen = config.HostPort(busy.Addr().String()) },
+	} {
+		cfg := testConfig()
+		cfg.Listen.Bind = config.HostPort(udp)
+		busied(&cfg)
+		r, err := New(cfg, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), busy.Addr().String()) {
+			t.Errorf("Listen = %v, want an error that names %s", err, busy.Addr())
+		}
+		for kind, addr := range r.Addrs() {
+			if kind == "quic" {
+				again, err := net.ListenPacket("udp", addr.String())
+				if err != nil {
+					t.Fatalf("the UDP port is still taken: %v", err)
+				}
+				again.Close()
+			} else if c, err := net.Dial("tcp", addr.String()); err == nil {
+				c.Close()
+				t.Errorf("the %s port is still open", kind)
+			}
+		}
+	}
 }
