@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/session"
 	"github.com/moqmesh/moqmesh/moq/transport"
+	"github.com/moqmesh/moqmesh/moq/transport/websocket"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
 
@@ -175,8 +177,12 @@ func once(ctx context.Context, url string, cfg Config, up func(*Client)) error {
 // does not help.
 func Refused(err error) bool {
 	var closed *session.CloseError
-	return errors.As(err, &closed) && closed.Remote &&
-		(closed.Code == session.CodeUnauthorized || closed.Code == session.CodeVersion)
+	if errors.As(err, &closed) {
+		return closed.Remote && (closed.Code == session.CodeUnauthorized || closed.Code == session.CodeVersion)
+	}
+	var upgrade *websocket.StatusError
+	return errors.As(err, &upgrade) &&
+		(upgrade.Status == http.StatusUnauthorized || upgrade.Status == http.StatusForbidden)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -136,9 +136,15 @@ func (c *subscribed) finish(ctx context.Context, err error) error {
 	}
 	timer := time.NewTimer(max(info.MaxAge, time.Second))
 	defer timer.Stop()
-	for c.expecting() {
+	// Up to 04 nothing says how many groups there are: the FIN may have overtaken
+	// some, which get a moment.
+	settled := time.NewTimer(unsaidEnd)
+	defer settled.Stop()
+	for unsaid := c.s.v < lite.V05; unsaid || c.expecting(); {
 		select {
 		case <-c.changed:
+		case <-settled.C:
+			unsaid = false
 		case <-timer.C:
 			c.w.Finish()
 			return nil
@@ -149,6 +155,10 @@ func (c *subscribed) finish(ctx context.Context, err error) error {
 	c.w.Finish()
 	return nil
 }
+
+// unsaidEnd is how long after the FIN of a subscription without an announced end
+// groups may still begin.
+const unsaidEnd = time.Second
 
 // expecting says whether group streams are open or announced and missing.
 func (c *subscribed) expecting() bool {
