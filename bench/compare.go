@@ -113,7 +113,7 @@ func (c *comparison) fanout(ctx context.Context, r *running, scheme string, load
 		"--rate", strconv.FormatFloat(load.Rate, 'g', -1, 64), "--frame-size", strconv.Itoa(load.FrameBytes),
 		"--group-size", strconv.Itoa(load.GroupFrames), "--viewers", strconv.Itoa(load.Viewers),
 		"--duration", c.cfg.Window.String(), "--warmup", c.cfg.Warmup.String(),
-		"--ramp", c.cfg.Ramp.String(), "--grace", c.cfg.Grace.String(), "--tls-disable-verify", "--json")
+		"--ramp", c.cfg.Ramp.String(), "--grace", c.cfg.Grace.String(), "--tls-insecure", "--json")
 	cmd := pinned(ctx, c.cfg.LoadCPUs, c.cfg.Fanout[0], args...)
 	var out bytes.Buffer
 	said := &tail{}

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/moqmesh/moqmesh/moq/transport"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
 
@@ -17,8 +17,9 @@ import (
 type FanoutConfig struct {
 	// URL leads to the relay; its scheme chooses the transport.
 	URL string
-	// TLS is for dialling; nil trusts the system's roots.
-	TLS *tls.Config
+	// Dial says whom to trust. There is no fallback to WebSocket: the URL alone
+	// chooses the transport.
+	Dial transport.DialConfig
 	// Version is the only one offered.
 	Version lite.Version
 	// PID is the relay's process, whose use of the machine is read; 0 = unknown.

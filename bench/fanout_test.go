@@ -54,7 +54,7 @@ func serve(t *testing.T) string {
 
 func config(url string) FanoutConfig {
 	return FanoutConfig{
-		URL: url, TLS: &tls.Config{InsecureSkipVerify: true}, Version: lite.V05, PID: os.Getpid(),
+		URL: url, Dial: transport.DialConfig{TLS: &tls.Config{InsecureSkipVerify: true}}, Version: lite.V05, PID: os.Getpid(),
 		Load:   Load{Rate: 50, FrameBytes: 2000, GroupFrames: 5, Viewers: 4},
 		Warmup: 100 * time.Millisecond, Window: 400 * time.Millisecond, Grace: time.Second,
 	}
@@ -97,7 +97,7 @@ func TestFanoutErrors(t *testing.T) {
 		"no URL":            {func(c *FanoutConfig) { c.URL = "" }, "no relay URL"},
 		"no window":         {func(c *FanoutConfig) { c.Window = 0 }, "window"},
 		"no such process":   {func(c *FanoutConfig) { c.PID = 1 << 30 }, "read process"},
-		"unknown authority": {func(c *FanoutConfig) { c.TLS = nil }, "publish"},
+		"unknown authority": {func(c *FanoutConfig) { c.Dial.TLS = nil }, "publish"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config("moqt://" + addr + "/")

@@ -24,8 +24,11 @@ var Shapes = []Load{
 	{Name: "hd", Rate: 30, FrameBytes: 25000, GroupFrames: 60, Viewers: 30},
 }
 
-// LoadsNamed picks from Shapes.
+// LoadsNamed picks from Shapes; all of them for no names.
 func LoadsNamed(names []string) (picked []Load, err error) {
+	if len(names) == 0 {
+		return Shapes, nil
+	}
 	for _, name := range names {
 		i := slices.IndexFunc(Shapes, func(l Load) bool { return l.Name == name })
 		if i < 0 {

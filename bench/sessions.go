@@ -10,7 +10,6 @@ import (
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/client"
 	"github.com/moqmesh/moqmesh/moq/session"
-	"github.com/moqmesh/moqmesh/moq/transport"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
 
@@ -22,8 +21,10 @@ const dialling = 16
 
 // dial opens one session; g runs it until it ends, which ends the measurement.
 func (f *fanout) dial(ctx context.Context, g *errgroup.Group, role lite.Role, origin *moq.Origin) (*client.Client, error) {
+	dial := f.cfg.Dial
+	dial.WebSocketDelay = -1
 	c, err := client.Dial(ctx, f.cfg.URL, client.Config{
-		Dial:     transport.DialConfig{TLS: f.cfg.TLS, WebSocketDelay: -1},
+		Dial:     dial,
 		Versions: []lite.Version{f.cfg.Version}, Origin: origin, Role: role,
 	})
 	if err != nil {

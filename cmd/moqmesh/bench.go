@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/moqmesh/moqmesh/bench"
+	"github.com/moqmesh/moqmesh/moq/wire/lite"
+)
+
+// loadGC is how far the heap may grow between collections, in percent: the load
+// shares the machine with the relay, and has memory to spare.
+const loadGC = 400
+
+// benchMain is "moqmesh bench".
+func benchMain(ctx context.Context, args []string, std streams) int {
+	list := []command{
+		{"fanout", "one publisher and many viewers through any relay", benchFanoutMain},
+		{"compare", "several relays in turn, into a report", benchCompareMain},
+	}
+	if len(args) == 0 {
+		fmt.Fprint(std.err, usage("moqmesh bench", list))
+		return exitUsage
+	}
+	switch args[0] {
+	case "-h", "-help", "--help", "help":
+		fmt.Fprint(std.out, usage("moqmesh bench", list))
+		return exitOK
+	}
+	return dispatch(ctx, "moqmesh bench", list, args, std)
+}
+
+const benchFanoutAbout = `Publishes made-up frames through a relay to many viewers, each with a session of
+its own, and tells what arrived, how late, and what that cost the relay.
+` + connectAbout
+
+// benchFanoutMain is "moqmesh bench fanout".
+func benchFanoutMain(ctx context.Context, args []string, std streams) int {
+	defer debug.SetGCPercent(debug.SetGCPercent(loadGC))
+	return report(std, "moqmesh bench fanout", benchFanout(ctx, args, std))
+}
+
+func benchFanout(ctx context.Context, args []string, std streams) error {
+	var cfg bench.FanoutConfig
+	asJSON := false
+	f := newFlags("moqmesh bench fanout", "[URL]", benchFanoutAbout)
+	conn := addConnection(f)
+	f.StringVar(&conn.url, "relay", "", "`URL` of the relay, the same as --connect")
+	f.IntVar(&cfg.PID, "pid", 0, "process `ID` of the relay, to measure its CPU and memory")
+	f.Float64Var(&cfg.Load.Rate, "rate", 10, "`FRAMES` a second")
+	f.IntVar(&cfg.Load.FrameBytes, "frame-size", 300, "`BYTES` of a frame's payload")
+	f.IntVar(&cfg.Load.GroupFrames, "group-size", 1, "`FRAMES` of a group")
+	f.IntVar(&cfg.Load.Viewers, "viewers", 100, "`NUMBER` of viewers")
+	f.DurationVar(&cfg.Window, "duration", 10*time.Second, "`TIME` to measure")
+	f.DurationVar(&cfg.Warmup, "warmup", 2*time.Second, "`TIME` that frames flow before that")
+	f.DurationVar(&cfg.Ramp, "ramp", time.Second, "spread the viewers' connects over this `TIME`")
+	f.DurationVar(&cfg.Grace, "grace", time.Second, "`TIME` to wait for late frames")
+	f.BoolVar(&asJSON, "json", false, "print everything as JSON")
+	rest, err := f.parse(args, 1)
+	if err == nil {
+		rest, err = conn.take(rest)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0:
+		return f.wrong("%q is not a URL", rest[0])
+	}
+	if cfg.Version, err = oneVersion(f, conn.protocols); err != nil {
+		return err
+	}
+	if cfg.URL, err = conn.target(); err != nil {
+		return err
+	}
+	if err := cfg.Check(); err != nil {
+		return f.wrong("%w", err)
+	}
+	if cfg.Dial, err = conn.dial(ctx); err != nil {
+		return err
+	}
+	result, err := bench.Fanout(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return json.NewEncoder(std.out).Encode(result)
+	}
+	return result.Print(std.out)
+}
+
+// oneVersion is the version to measure with: the one given, or the newest that
+// all relays we compare with speak.
+func oneVersion(f *flagSet, names []string) (lite.Version, error) {
+	switch len(names) {
+	case 0:
+		return lite.V05, nil
+	case 1:
+		v, err := lite.ParseVersion(names[0])
+		if err != nil {
+			return v, f.wrong("--protocol: %w", err)
+		}
+		return v, nil
+	}
+	return 0, f.wrong("--protocol: one version at a time")
+}
