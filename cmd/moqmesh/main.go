@@ -41,6 +41,7 @@ func commands() []command {
 		{"announced", "list the broadcasts that are there", announcedMain},
 		{"fetch", "print one group of a track", fetchMain},
 		{"token", "make and check keys and tokens", tokenMain},
+		{"bench", "measure relays under load", benchMain},
 		{"demo", "run a relay and a publisher here, and a page that watches", demoMain},
 		{"check", "validate a relay's configuration file", checkMain},
 		{"version", "print version and commit", versionMain},
