@@ -18,16 +18,28 @@ type wirePeer struct {
 	v lite.Version
 }
 
-// dialWire connects over raw QUIC and sends an empty SETUP.
-func dialWire(t *testing.T, n *node, v lite.Version) wirePeer {
+// dialWire connects and sends an empty SETUP.
+func dialWire(t *testing.T, n *node, scheme string, v lite.Version) wirePeer {
 	t.Helper()
-	d, err := transport.Dial(bounded(t), n.url("moqt", "/"), transport.DialConfig{
+	d, err := transport.Dial(bounded(t), n.url(scheme, "/"), transport.DialConfig{
 		ALPNs: []string{v.ALPN()}, TLS: &tls.Config{InsecureSkipVerify: true}, WebSocketDelay: -1,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { d.Conn.Close(session.CodeNoError, "") })
+	moved := make(chan struct{})
+	go func() {
+		defer close(moved)
+		if d.Run != nil {
+			d.Run(context.Background())
+		}
+	}()
+	t.Cleanup(func() { d.Conn.Close(session.CodeNoError, ""); <-moved })
+	if c, ok := d.Conn.(interface{ Ready(context.Context) error }); ok {
+		if err := c.Ready(bounded(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	setup, err := d.Conn.OpenUniStream()
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +106,7 @@ func TestE1E2HiddenNames(t *testing.T) {
 		write(t, pub.publish(t, ".hidden/x", "video"), 0, "hello")
 		pub.publish(t, "shown/x", "video")
 		eventually(t, "both announced", func() bool { return n.origin.Len() == 2 })
-		p := dialWire(t, n, tt.v)
+		p := dialWire(t, n, "moqt", tt.v)
 		if got := p.discovered(t, tt.request); got != tt.finds {
 			t.Errorf("%v %+v discovers %d broadcasts, want %d", tt.v, tt.request, got, tt.finds)
 		}
@@ -110,7 +122,7 @@ func TestOutsideTheGrantIsUnroutable(t *testing.T) {
 	w := dial(t, n.url("moqt", "/open")).publish(t, "x", "video")
 	write(t, w, 0, "hello")
 	eventually(t, "announced", func() bool { return n.origin.Len() == 1 })
-	p := dialWire(t, n, lite.V06)
+	p := dialWire(t, n, "moqt", lite.V06)
 	if err := p.subscribes(t, "open/x", "video"); err != nil {
 		t.Errorf("subscribe inside the grant: %v", err)
 	}
