@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -16,48 +17,50 @@ import (
 // Agreement compares the two generators on one relay: relay CPU for each
 // delivered frame, in microseconds.
 type Agreement struct {
-	Relay    string  `json:"relay"`
-	Scheme   string  `json:"scheme"`
-	Load     Load    `json:"load"`
-	Ours     float64 `json:"fanout_us_per_frame"`
-	MoqBench float64 `json:"moq_bench_us_per_frame"`
+	Relay    string    `json:"relay"`
+	Scheme   string    `json:"scheme"`
+	Load     Load      `json:"load"`
+	Ours     []float64 `json:"fanout_us_per_frame"`
+	MoqBench []float64 `json:"moq_bench_us_per_frame"`
 }
 
-// Ratio is ours over moq-bench's; 0 = unknown.
+// Ratio is the median of ours over that of moq-bench; 0 = unknown.
 func (a Agreement) Ratio() float64 {
-	if a.MoqBench == 0 {
+	theirs := spreadOf(a.MoqBench).Median
+	if theirs == 0 {
 		return 0
 	}
-	return a.Ours / a.MoqBench
+	return spreadOf(a.Ours).Median / theirs
 }
 
 // secondShape names the load for the second generator: its groups begin with a
 // small frame of their own, which only long groups hide.
 const secondShape = "sd"
 
-// second measures one relay with moq-bench, and with ours before and after, so
-// that a machine that grows slower meanwhile weighs on both.
+// secondPairs is how often the generators take turns.
+const secondPairs = 3
+
+// second measures one relay with both generators in turn, so that a machine that
+// grows slower meanwhile weighs on both.
 func (c *comparison) second(ctx context.Context, r *running) error {
-	for _, load := range c.cfg.Loads {
-		if load.Name != secondShape {
-			continue
-		}
-		a := Agreement{Relay: r.Name, Scheme: c.cfg.Schemes[0], Load: load}
-		before, err := c.fanout(ctx, r, a.Scheme, load)
+	i := slices.IndexFunc(c.cfg.Loads, func(l Load) bool { return l.Name == secondShape })
+	if i < 0 {
+		return nil
+	}
+	a := Agreement{Relay: r.Name, Scheme: c.cfg.Schemes[0], Load: c.cfg.Loads[i]}
+	for range secondPairs {
+		ours, err := c.fanout(ctx, r, a.Scheme, a.Load)
 		if err != nil {
 			return err
 		}
-		if a.MoqBench, err = c.moqBench(ctx, r, a.Scheme, load); err != nil {
+		us, err := c.moqBench(ctx, r, a.Scheme, a.Load)
+		if err != nil {
 			return fmt.Errorf("moq-bench: %w", err)
 		}
-		after, err := c.fanout(ctx, r, a.Scheme, load)
-		if err != nil {
-			return err
-		}
-		a.Ours = (before.FrameCPU + after.FrameCPU) / 2
-		c.report.Agreement = append(c.report.Agreement, a)
-		fmt.Fprintf(c.cfg.Progress, "%s by moq-bench: %.1f µs a frame, %.1f by fanout\n", r.Name, a.MoqBench, a.Ours)
+		a.Ours, a.MoqBench = append(a.Ours, ours.FrameCPU), append(a.MoqBench, us)
+		fmt.Fprintf(c.cfg.Progress, "%s by moq-bench: %.1f µs a frame, %.1f by fanout\n", r.Name, us, ours.FrameCPU)
 	}
+	c.report.Agreement = append(c.report.Agreement, a)
 	return nil
 }
 

@@ -21,7 +21,7 @@ func sample() *Report {
 		Relays:  []RelayAbout{{Name: "ours", Version: "1"}, {Name: "other<2>", Version: "2"}},
 		Version: "moq-lite-05", Schemes: []string{"moqt"}, Loads: []Load{load},
 		Saturation: []Saturation{{Relay: "ours", Limit: LimitLoad, Viewers: 200, Steps: []FanoutResult{{Load: load, FrameCPU: 50}}}},
-		Agreement:  []Agreement{{Relay: "ours", Load: load, Ours: 95, MoqBench: 100}},
+		Agreement:  []Agreement{{Relay: "ours", Load: load, Ours: []float64{95, 90, 99}, MoqBench: []float64{100}}},
 	}
 	for round, figures := range [][2]float64{{80, 100}, {60, 120}} {
 		for i, us := range figures {
@@ -41,7 +41,7 @@ func TestTable(t *testing.T) {
 		"| chat | moqt | other<2> | 110.0 (100.0–120.0) | 11ms | 100.000 % | 0.25 |",
 		"| chat | moqt | 0.65 (0.50–0.80) | 0.65 (0.50–0.80) |",
 		"| ours | chat | 200 | load generator | 100: 50.0 |",
-		"| ours | chat | 95.0 | 100.0 | 0.95 |",
+		"| ours | chat | 95.0 (90.0–99.0) | 100.0 | 0.95 |",
 	} {
 		if !strings.Contains(table, want+"\n") {
 			t.Errorf("no line %q in\n%s", want, table)

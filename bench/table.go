@@ -81,7 +81,8 @@ func (r *Report) agreement(b *strings.Builder) {
 	}
 	b.WriteString("\n## Second generator\n\n| relay | load | µs a frame by fanout | by moq-bench | ratio |\n|---|---|---|---|---|\n")
 	for _, a := range r.Agreement {
-		fmt.Fprintf(b, "| %s | %s | %.1f | %.1f | %.2f |\n", a.Relay, a.Load.Name, a.Ours, a.MoqBench, a.Ratio())
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %.2f |\n", a.Relay, a.Load.Name,
+			spreadOf(a.Ours).format("%.1f"), spreadOf(a.MoqBench).format("%.1f"), a.Ratio())
 	}
 }
 
