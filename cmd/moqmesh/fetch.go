@@ -166,7 +166,7 @@ func (c *fetch) numbered(ctx context.Context, b *moq.Broadcast, key moq.TrackKey
 // printGroup prints a group to its end.
 func printGroup(ctx context.Context, g *moq.GroupReader, p *printer) error {
 	for {
-		index := g.Frames()
+		index := g.First() + g.Frames()
 		f, ok, err := g.ReadFrame(ctx)
 		switch {
 		case errors.Is(err, moq.ErrNotFound):

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/moqmesh/moqmesh/moq"
@@ -76,6 +77,8 @@ func chunks(in io.Reader, size int) (next func() ([]byte, error)) {
 // grouper writes frames to a track in groups of some frames, fewer where they
 // are large.
 type grouper struct {
+	mu sync.Mutex // guards the fields that change, and over
+
 	track *moq.TrackWriter
 	size  int       // frames of a group
 	began time.Time // where timestamps, in microseconds, are zero
@@ -85,14 +88,23 @@ type grouper struct {
 	group  *moq.GroupWriter
 	frames int // in group
 	bytes  int // in group, with headers at their largest
+	over   bool
 }
+
+// errOver refuses what comes after the end.
+var errOver = errors.New("the track has ended")
 
 // headerBytes is the most that a frame's header takes.
 const headerBytes = 16
 
 func (g *grouper) write(payload []byte) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over {
+		return errOver
+	}
 	if g.group != nil && g.bytes+len(payload)+headerBytes > moq.MaxGroup {
-		if err := g.close(); err != nil {
+		if err := g.closeLocked(); err != nil {
 			return err
 		}
 	}
@@ -110,17 +122,25 @@ func (g *grouper) write(payload []byte) error {
 	g.wrote(g.group.Sequence(), len(payload))
 	g.bytes += len(payload) + headerBytes
 	if g.frames++; g.frames == g.size {
-		return g.close()
+		return g.closeLocked()
 	}
 	return nil
 }
 
-// close ends the group under way.
-func (g *grouper) close() error {
+// closeLocked ends the group under way.
+func (g *grouper) closeLocked() error {
 	if g.group == nil {
 		return nil
 	}
 	group := g.group
 	g.group, g.frames, g.bytes = nil, 0, 0
 	return group.Close()
+}
+
+// end ends the group under way and refuses what is written later.
+func (g *grouper) end() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.over = true
+	return g.closeLocked()
 }

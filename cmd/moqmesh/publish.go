@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -86,13 +85,15 @@ func (p *publish) parse(args []string) error {
 		return p.flags.wrong("--cost is at most %d", uint64(moq.MaxCost))
 	case p.name == "":
 		return p.flags.wrong("--name is missing")
+	case p.frameSize < 1:
+		return p.flags.wrong("--frame-size is below 1")
 	case p.rate < 0 || math.IsNaN(p.rate):
 		return p.flags.wrong("--rate is negative")
 	}
 	if len(rest) > 0 && rest[0] != "-" {
 		p.file = rest[0]
 	}
-	if err := p.made(nil).Check(); err != nil {
+	if err := p.check(); err != nil {
 		return p.flags.wrong("%w", err)
 	}
 	if p.name, err = wire.CleanPath(p.name); err != nil {
@@ -101,7 +102,17 @@ func (p *publish) parse(args []string) error {
 	return nil
 }
 
-// made is the configuration of made-up frames, whose limits hold for all.
+// check finds figures out of range. But for the stamp the limits of made-up
+// frames hold for all.
+func (p *publish) check() error {
+	cfg := p.made(nil)
+	if p.raw {
+		cfg.FrameSize = max(cfg.FrameSize, synthetic.StampSize)
+	}
+	return cfg.Check()
+}
+
+// made is the configuration of made-up frames.
 func (p *publish) made(m *meter) synthetic.Config {
 	cfg := synthetic.Config{Track: p.track, Rate: p.rate, FrameSize: p.frameSize, GroupSize: p.groupSize}
 	if m != nil {
@@ -211,20 +222,15 @@ func wanted(ctx context.Context, track *moq.TrackWriter) error {
 func (p *publish) copy(ctx context.Context, track *moq.TrackWriter, m *meter, in io.Reader) error {
 	w := &grouper{track: track, size: max(p.groupSize, 1), began: time.Now(), wrote: m.frame}
 	done := make(chan error, 1)
-	go func() {
-		err := p.input(ctx, in, w.write)
-		done <- err
-	}()
+	go func() { done <- p.input(ctx, in, w.write) }()
+	var err error
 	select {
-	case err := <-done:
-		if err == nil {
-			err = w.close()
-		}
-		if err != nil {
-			return fmt.Errorf("publish: %w", err)
-		}
-		return nil
+	case err = <-done:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		err = context.Cause(ctx)
 	}
+	if end := w.end(); err == nil {
+		err = end
+	}
+	return err
 }

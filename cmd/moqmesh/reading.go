@@ -14,20 +14,22 @@ type received struct {
 	index int // within the group
 }
 
-// reading hands the frames of a subscription on in the order of groups. It waits
-// for a group to be complete before the next, unless the group gets stale.
+// reading hands the frames of a subscription on, group after group, by number as
+// far as they are there. It waits for a group to be complete before the next,
+// unless the group gets stale.
 type reading struct {
 	sub   *moq.Subscription
 	wakec chan struct{}
-	open  []*assembly // by arrival
+	open  []*assembly // the one under way, then by number
 	frame func(received) error
 }
 
 // assembly puts the frames of one group together.
 type assembly struct {
 	moq.GroupReader
-	got  received
-	size uint64 // of the frame under way
+	got   received
+	size  uint64 // of the frame under way
+	begun bool   // frames were handed on
 }
 
 // read subscribes to a track of b and hands each frame to frame, until the track
@@ -68,7 +70,7 @@ func (r *reading) wake() {
 // advance hands on all that is there.
 func (r *reading) advance() error {
 	for g, ok := r.sub.Next(); ok; g, ok = r.sub.Next() {
-		r.open = append(r.open, &assembly{GroupReader: g, got: received{group: g.Sequence()}})
+		r.insert(&assembly{GroupReader: g, got: received{group: g.Sequence()}})
 	}
 	for len(r.open) > 0 {
 		over, err := r.open[0].read(r.frame)
@@ -81,6 +83,15 @@ func (r *reading) advance() error {
 		r.open = slices.Delete(r.open, 0, 1)
 	}
 	return nil
+}
+
+// insert puts a group in the order of numbers, but behind the one under way.
+func (r *reading) insert(a *assembly) {
+	at := len(r.open)
+	for at > 0 && r.open[at-1].got.group > a.got.group && !r.open[at-1].begun {
+		at--
+	}
+	r.open = slices.Insert(r.open, at, a)
 }
 
 // read hands on the whole frames that are there; over says that no more will come.
@@ -97,6 +108,7 @@ func (a *assembly) read(frame func(received) error) (over bool, err error) {
 		if uint64(len(a.got.Payload)) < a.size {
 			continue
 		}
+		a.begun = true
 		if err := frame(a.got); err != nil {
 			return false, err
 		}

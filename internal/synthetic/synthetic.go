@@ -74,7 +74,8 @@ func (c Config) Check() error {
 const frameOverhead = 16
 
 // Publish creates the track in b and writes frames until ctx ends. Then it ends
-// the track cleanly and returns nil. It does not announce b.
+// the group under way, which may be short, and the track cleanly, and returns
+// nil. It does not announce b.
 func Publish(ctx context.Context, b *moq.Broadcast, cfg Config) error {
 	if err := cfg.Check(); err != nil {
 		return err
@@ -86,7 +87,11 @@ func Publish(ctx context.Context, b *moq.Broadcast, cfg Config) error {
 	}
 	defer track.Finish()
 	s := &source{cfg: cfg, track: track, frame: make([]byte, cfg.FrameSize)}
-	if err := s.run(ctx); !errors.Is(err, errDone) {
+	err = s.run(ctx)
+	if errors.Is(err, errDone) {
+		err = s.close()
+	}
+	if err != nil {
 		return fmt.Errorf("write to track %q: %w", cfg.Track, err)
 	}
 	return nil
@@ -148,7 +153,16 @@ func (s *source) write(timestamp uint64) (err error) {
 	s.cfg.Wrote(s.next/size, len(s.frame))
 	s.next++
 	if s.next%size == 0 {
-		return s.group.Close()
+		return s.close()
 	}
 	return nil
+}
+
+// close ends the group under way.
+func (s *source) close() error {
+	group := s.group
+	if s.group = nil; group == nil {
+		return nil
+	}
+	return group.Close()
 }
