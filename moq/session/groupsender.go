@@ -150,6 +150,9 @@ func (g *groupSender) queue(d *sender) bool {
 	if len(g.rest) <= inlineMax {
 		err := g.stream.TryWrite(g.rest)
 		if !errors.Is(err, ErrNoCredit) {
+			if err != nil {
+				d.backlog.add(-len(g.rest))
+			}
 			g.rest, g.closed = nil, err != nil
 			return true
 		}
@@ -162,10 +165,17 @@ func (g *groupSender) queue(d *sender) bool {
 	return false
 }
 
-// drain writes, waiting for credit, until there is nothing more to write.
+// drain writes, waiting for credit, until there is nothing more to write. What a
+// reset keeps from being sent is no backlog: it would never drain.
 func (g *groupSender) drain() {
-	for len(g.rest) > 0 && !g.closed {
-		if _, err := g.stream.Write(g.rest); err != nil {
+	d := g.v.s.sender
+	for counted := true; len(g.rest) > 0 && !g.closed; counted = false { // the first piece by queue
+		if !counted {
+			d.backlog.add(len(g.rest))
+			d.share.add(len(g.rest))
+		}
+		if n, err := g.stream.Write(g.rest); err != nil {
+			d.backlog.add(n - len(g.rest))
 			g.closed = true
 			break
 		}

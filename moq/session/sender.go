@@ -169,7 +169,9 @@ func (b *backlog) add(n int) { b.bytes.Add(int64(n)) }
 // drain accounts for what was sent since the last look.
 func (b *backlog) drain() {
 	sent := b.conn.Stats().BytesSent
-	b.bytes.Store(max(0, b.bytes.Load()-int64(sent-b.sent)))
+	if b.bytes.Add(-int64(sent-b.sent)) < 0 {
+		b.bytes.Store(0)
+	}
 	b.sent = sent
 }
 
@@ -184,7 +186,7 @@ func (b *backlog) full() bool {
 
 // Queued estimates the bytes that wait in the transport for the peer.
 func (s *Session) Queued() int64 {
-	return min(s.sender.backlog.bytes.Load(), s.sender.backlog.limit)
+	return max(0, min(s.sender.backlog.bytes.Load(), s.sender.backlog.limit))
 }
 
 // share holds a peer to a rate: bytes run up a debt that time pays off.
