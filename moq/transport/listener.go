@@ -162,7 +162,11 @@ func (l *Listener) Serve(ctx context.Context, handle func(context.Context, *Inco
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l.wg.Go(func() { l.dispatch(ctx, handle) })
-	err := l.acceptLoop(ctx)
+	errs := make(chan error, acceptors)
+	for range acceptors {
+		l.wg.Go(func() { errs <- l.acceptLoop(ctx) })
+	}
+	err := <-errs
 	l.ln.Close()
 	cancel()
 	l.stop()
@@ -185,7 +189,11 @@ func (l *Listener) dispatch(ctx context.Context, handle func(context.Context, *I
 	}
 }
 
-// acceptLoop does nothing but hand over: quic-go's queue of new connections is short.
+// acceptors wait for new connections side by side: beyond those that are waited
+// for quic-go keeps 32, and refuses the rest of a burst.
+const acceptors = 128
+
+// acceptLoop does nothing but hand over.
 func (l *Listener) acceptLoop(ctx context.Context) error {
 	for {
 		c, err := l.ln.Accept(ctx)
