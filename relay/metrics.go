@@ -1,6 +1,8 @@
 package relay
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -73,6 +75,8 @@ var (
 	queueDesc           = series("session_queue_bytes", "Bytes queued for the open sessions and not yet sent, as estimated.")
 	broadcastsDesc      = series("broadcasts", "Paths announced now.")
 	buildDesc           = series("build_info", "Version of the relay.", "version")
+	acceptFailuresDesc  = series("accept_failures_total", "Failures to accept a TCP connection.", "listener", "class")
+	acceptStalledDesc   = series("accept_stalled_seconds", "How long accepting has been failing.", "listener")
 	unmatchedDesc       = series("tls_unmatched_names_total", "Handshakes for a server name without a certificate of its own.")
 )
 
@@ -85,7 +89,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	}
 	for _, d := range []*prometheus.Desc{controlSentDesc, controlReceivedDesc, openedDesc, closedDesc, refusedDesc,
 		sessionsDesc, drainingDesc, cacheBytesDesc, cacheCapacityDesc, cacheGroupsDesc, cacheDroppedDesc, rttDesc,
-		queueDesc, broadcastsDesc, buildDesc, unmatchedDesc} {
+		queueDesc, broadcastsDesc, buildDesc, unmatchedDesc, acceptFailuresDesc, acceptStalledDesc} {
 		ch <- d
 	}
 }
@@ -94,6 +98,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	c.collectTiers(ch)
 	c.collectSessions(ch)
 	c.collectCache(ch)
+	c.collectListeners(ch)
 	for reason, n := range c.r.refusals.byReason {
 		ch <- counter(refusedDesc, n.Load(), reason)
 	}
@@ -168,6 +173,30 @@ func (c collector) collectCache(ch chan<- prometheus.Metric) {
 	ch <- gauge(cacheGroupsDesc, float64(s.Groups))
 	ch <- counter(cacheDroppedDesc, uint64(s.Evicted), "memory")
 	ch <- counter(cacheDroppedDesc, uint64(s.Expired), "age")
+}
+
+// collectListeners says how the TCP listeners fare; web is both public ones.
+func (c collector) collectListeners(ch chan<- prometheus.Metric) {
+	report := func(name string, listeners ...*webListener) {
+		stalled := time.Duration(0)
+		var failures [len(acceptClasses)]uint64
+		for _, w := range listeners {
+			stalled = max(stalled, w.ln.stalledFor(time.Now()))
+			for class := range failures {
+				failures[class] += w.ln.failures[class].Load()
+			}
+		}
+		for class, n := range failures {
+			ch <- counter(acceptFailuresDesc, n, name, acceptClasses[class])
+		}
+		ch <- gauge(acceptStalledDesc, stalled.Seconds(), name)
+	}
+	if len(c.r.web) > 0 {
+		report("web", c.r.web...)
+	}
+	if c.r.internal != nil {
+		report("internal", c.r.internal)
+	}
 }
 
 // histogram is a snapshot over what is open now.

@@ -57,7 +57,7 @@ type Relay struct {
 // webListener is an HTTP server and its socket.
 type webListener struct {
 	name string
-	ln   net.Listener
+	ln   *patientListener
 	srv  *http.Server
 	tls  *certs.Store // nil: plain
 }

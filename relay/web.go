@@ -27,7 +27,7 @@ func listenHTTP(name, addr string, store *certs.Store, h http.Handler, headers t
 	if err != nil {
 		return nil, err
 	}
-	w := &webListener{name: name, ln: ln, tls: store, srv: &http.Server{
+	w := &webListener{name: name, ln: newPatientListener(ln, name, log), tls: store, srv: &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: headers,
 		IdleTimeout:       time.Minute,
@@ -50,7 +50,7 @@ func (w *webListener) serve(ctx context.Context) error {
 			w.srv.Close()
 		}
 	})
-	ln := w.ln
+	ln := net.Listener(w.ln)
 	if w.tls != nil {
 		ln = tls.NewListener(ln, w.tls.TLS("h2", "http/1.1"))
 	}
