@@ -1,49 +1,48 @@
 # Bare "make" lists the targets.
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS := -s -w -X github.com/moqmesh/moqmesh/relay/conf.Build=$(VERSION)
+GO       ?= go
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+BUILD    := -trimpath -buildvcs=auto -ldflags '-s -w -X github.com/moqmesh/moqmesh/relay/conf.Build=$(VERSION)'
+UNITS     = $(shell $(GO) list ./... | grep -v /interop)
 FUZZTIME ?= 20s
-GO ?= go
+LINTER   := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
 
-build: ## build the programs into bin/
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+build: ## programs for this machine, into bin/
+	$(GO) build $(BUILD) -o bin/ ./cmd/...
 
-demo: build ## one relay, one publisher and a page that watches it
+demo: build ## a relay, a publisher and a page that watches it; ends with Ctrl-C
 	./bin/moqmesh demo
 
-test: ## vet and test everything; what is missing on this machine is skipped with a line
+test: ## everything; what this machine lacks is skipped with a line
 	$(GO) vet ./...
-	$(GO) test ./...
+	$(GO) test $(UNITS)
+	$(GO) test ./interop
 
-race: ## test with the race detector, without the peers
-	$(GO) test -race $$($(GO) list ./... | grep -v /interop)
+race: ## all but the tests with other implementations, with the race detector
+	$(GO) test -race $(UNITS)
 
-fuzz: ## run each fuzz target for FUZZTIME
-	@for pkg in $$($(GO) list ./...); do \
-	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
-	  done; done
+fuzz: ## each fuzz target for FUZZTIME
+	.ci/fuzz $(FUZZTIME)
 
-lint: ## format and vet
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-	$(GO) vet ./...
+lint: ## format, import rules and mistakes, as .golangci.yml says
+	$(GO) run $(LINTER) run ./...
 
-cover: ## coverage by package
-	$(GO) test -cover $$($(GO) list ./... | grep -v /interop)
+cover: ## statements covered by tests, by package; details in cover.out
+	$(GO) test -coverprofile cover.out -coverpkg ./... $(UNITS)
+	$(GO) tool cover -func cover.out | tail -1
 
-interop: ## with other implementations, browsers and media files; MOQ_PEERS names their folder
-	$(GO) test -count=1 ./interop
+interop: ## with other implementations, browsers and files; MOQ_PEERS names their folder
+	$(GO) test -count=1 -timeout 15m ./interop
 
-bench: build ## compare with other relays, into bench/results
+bench: build ## compare with the relays in MOQ_PEERS, into bench/results/
 	./bin/moqmesh bench compare
 
-dist: ## static programs for amd64 and arm64 into dist/
-	for arch in amd64 arm64; do \
-	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/linux-$$arch/ ./cmd/... || exit 1; done
-	cd dist && sha256sum linux-*/* > SHA256SUMS
+dist: ## static programs for amd64 and arm64, into dist/
+	for arch in amd64 arm64; do CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build $(BUILD) -o dist/linux-$$arch/ ./cmd/... || exit 1; done
+	cd dist && sha256sum linux-*/* >SHA256SUMS
 
-ci: lint test race interop ## what must stay green
+ci: lint test race ## what must stay green
 
 .PHONY: help build demo test race fuzz lint cover interop bench dist ci
