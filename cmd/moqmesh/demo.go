@@ -239,7 +239,10 @@ func (c *children) start(ctx context.Context, name, program string, args ...stri
 	go func() {
 		defer close(done)
 		err := cmd.Wait()
-		c.stop(fmt.Errorf("the %s (process %d) ended: %v", name, cmd.Process.Pid, err))
+		if err == nil {
+			err = errors.New("by itself")
+		}
+		c.stop(fmt.Errorf("the %s (process %d) ended: %w", name, cmd.Process.Pid, err))
 	}()
 	return nil
 }
