@@ -150,11 +150,11 @@ func presenting(c *testcert.Cert) func(*client.Config) {
 func TestA57CertificateExpiryClosesTheSession(t *testing.T) {
 	ca := testcert.NewCA(t, "clients")
 	n := start(t, withClientCA(ca.Write(t, t.TempDir(), "ca.pem")))
-	end := nextSecond(500 * time.Millisecond)
-	cert := ca.Issue(t, testcert.Request{CommonName: "encoder", NotAfter: end, Usage: x509.ExtKeyUsageClientAuth})
 	for _, scheme := range []string{"moqt", "https"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
+			end := nextSecond(500 * time.Millisecond)
+			cert := ca.Issue(t, testcert.Request{CommonName: "encoder", NotAfter: end, Usage: x509.ExtKeyUsageClientAuth})
 			closed := dial(t, n.url(scheme, "/live"), presenting(cert)).closedWith(t)
 			if late := time.Since(end); closed.Code != session.CodeUnauthorized || late < -50*time.Millisecond || late > 500*time.Millisecond {
 				t.Errorf("closed with %v, %v after notAfter", closed, late)
