@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/wire"
@@ -128,10 +129,17 @@ func (s *Session) subscribe(ctx context.Context, q *request, m lite.Subscribe) (
 		v.answers = lite.SubscribeOK{Preferences: lite.Preferences{Priority: m.Priority}}.Append(nil, s.v)
 	}
 	key := moq.TrackKey{Suffix: suffix, Name: m.Track}
-	v.sub, err = b.Subscribe(key, v.opts, func() { s.sender.mark(v) })
+	// The track may call before we know the subscription.
+	var known atomic.Bool
+	v.sub, err = b.Subscribe(key, v.opts, func() {
+		if known.Load() {
+			s.sender.mark(v)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
+	known.Store(true)
 	s.sender.mark(v)
 	return v, nil
 }
