@@ -81,7 +81,7 @@ func Publish(ctx context.Context, b *moq.Broadcast, cfg Config) error {
 		return err
 	}
 	cfg = cfg.withDefaults()
-	track, err := b.Create(cfg.Track, moq.TrackInfo{Priority: 128, MaxAge: 5 * time.Second, Timescale: timescale})
+	track, err := b.Create(cfg.Track, moq.TrackInfo{Priority: 128, MaxAge: 30 * time.Second, Timescale: timescale})
 	if err != nil {
 		return fmt.Errorf("create track %q: %w", cfg.Track, err)
 	}
