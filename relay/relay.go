@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/moqmesh/moqmesh/internal/certs"
 	"github.com/moqmesh/moqmesh/moq"
@@ -188,7 +189,7 @@ func (r *Relay) listenQUIC(cfg *conf.Relay) error {
 	}
 	r.quic, err = transport.Listen(pc, transport.ListenConfig{
 		ALPNs: transport.ALPNs(r.versions), TLS: r.certs.TLS(), QUIC: quicConfig(cfg.QUIC),
-		Handshake: cfg.Listen.Timeout, Refuse: r.sessions.refuse, Log: r.log,
+		Handshake: handshakeTime(cfg.Listen.Timeout), Refuse: r.sessions.refuse, Log: r.log,
 	})
 	if err != nil {
 		return err
@@ -223,6 +224,15 @@ func (r *Relay) listenWeb(cfg *conf.Relay) error {
 		r.log.Info("listening", "addr", w.ln.Addr().String(), "kind", l.name)
 	}
 	return nil
+}
+
+// handshakeTime says "none" as a time that nobody waits for: the listener reads
+// zero as its default.
+func handshakeTime(d time.Duration) time.Duration {
+	if d == 0 {
+		return 24 * time.Hour
+	}
+	return d
 }
 
 func (r *Relay) closeSockets() {
