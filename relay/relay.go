@@ -265,6 +265,7 @@ func (r *Relay) Addrs() map[string]net.Addr {
 // Run serves until ctx ends, then drains: the sessions are asked to leave and
 // have until drain_timeout. When kill ends everything closes at once.
 func (r *Relay) Run(ctx, kill context.Context) error {
+	r.ready.Store(true) // Listen has opened everything: whoever comes is served
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var wg sync.WaitGroup
@@ -292,7 +293,6 @@ func (r *Relay) Run(ctx, kill context.Context) error {
 	}
 	r.log.Info("cluster initialized", "hop_id", r.origin.ID(), "configured", r.cfg.Load().Cluster.ID != nil)
 	r.log.Info("no cluster peers configured; running standalone")
-	r.ready.Store(true)
 	var err error
 	select {
 	case <-ctx.Done():
