@@ -3,6 +3,7 @@ package session
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -26,10 +27,21 @@ func Handshake(ctx context.Context, conn Conn, cfg Config) (*Session, error) {
 		err = s.handshake(ctx)
 	}
 	if err != nil {
+		err = endOf(conn, err)
 		s.fail(err)
 		return nil, err
 	}
 	return s, nil
+}
+
+// endOf says with which code a connection ended, where a stream noticed no more
+// than that it did.
+func endOf(conn Conn, err error) error {
+	var closed *CloseError
+	if errors.As(context.Cause(conn.Context()), &closed) {
+		return closed
+	}
+	return err
 }
 
 // ready waits for a transport that has no credit before the peer's first message.

@@ -41,7 +41,7 @@ func closeError(err error) error {
 func (c *quicConn) OpenStream(ctx context.Context) (session.Stream, error) {
 	s, err := c.c.OpenStreamSync(ctx)
 	if err != nil {
-		return nil, err
+		return nil, closeError(err)
 	}
 	return bidiStream{s}, nil
 }
@@ -60,7 +60,7 @@ func openUni(c *quic.Conn) (*quic.SendStream, error) {
 	if errors.As(err, &limit) {
 		return nil, session.ErrNoCredit
 	}
-	return s, err
+	return s, closeError(err)
 }
 
 func (c *quicConn) AcceptStream(ctx context.Context) (session.Stream, error) {

@@ -32,7 +32,7 @@ func streamError(err error) error {
 	if errors.As(err, &w) {
 		return &session.StreamError{Code: session.StreamCode(w.ErrorCode), Coded: true, Remote: w.Remote}
 	}
-	return err
+	return closeError(err)
 }
 
 // sendStream is the sending half of a QUIC stream. On WebTransport a
