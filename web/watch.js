@@ -47,7 +47,7 @@ async function draw(payload) {
 }
 
 async function play(session, config) {
-  const track = await session.subscribe(config.broadcast, config.track, { maxAge: 1000 });
+  const track = await session.subscribe(config.broadcast, "video", { maxAge: 1000 });
   say("live", "Live over WebTransport");
   let expected = -1;
   for await (const group of track) {

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/moqmesh/moqmesh/internal/demo"
-	"github.com/moqmesh/moqmesh/web"
 )
 
 const demoAbout = `
@@ -55,200 +53,106 @@ type demoURLs struct {
 	Directory string `json:"directory"`
 }
 
+// demoRun is one run of the demo.
+type demoRun struct {
+	self, relay      string // programs
+	dir              string // of the configuration files
+	public, internal string // addresses of the relay
+	asJSON           bool
+	std              streams
+}
+
 // demoMain is "moqmesh demo".
 func demoMain(ctx context.Context, args []string, std streams) int {
+	d := demoRun{std: std}
 	f := newFlags("moqmesh demo", "", demoAbout)
-	asJSON := f.Bool("json", false, "print the URLs as one line of JSON")
-	program := f.String("relay-bin", "", "`PROGRAM` of the relay; default: moqmesh-relay beside this one")
+	f.BoolVar(&d.asJSON, "json", false, "print the URLs as one line of JSON")
+	f.StringVar(&d.relay, "relay-bin", "", "`PROGRAM` of the relay; default: moqmesh-relay beside this one")
 	page := f.String("page", "127.0.0.1:0", "`ADDRESS` of the page")
 	_, err := f.parse(args, 0)
 	if err == nil {
-		err = runDemo(ctx, *program, *page, *asJSON, std)
+		err = d.prepare()
+	}
+	if err == nil {
+		err = d.run(ctx, *page)
 	}
 	return report(std, "moqmesh demo", err)
 }
 
-func runDemo(ctx context.Context, program, page string, asJSON bool, std streams) error {
-	self, err := os.Executable()
-	if err != nil {
+// prepare finds programs and addresses, and writes the configuration files.
+func (d *demoRun) prepare() (err error) {
+	if d.self, err = os.Executable(); err != nil {
 		return err
 	}
-	if program == "" {
-		program = filepath.Join(filepath.Dir(self), "moqmesh-relay")
+	if d.relay == "" {
+		d.relay = filepath.Join(filepath.Dir(d.self), "moqmesh-relay")
 	}
-	dir, err := os.MkdirTemp("", "moqmesh-demo-")
-	if err != nil {
+	if d.public, d.internal, err = demo.FreeAddrs(); err != nil {
 		return err
 	}
-	relay, internal, err := freeAddrs()
-	if err != nil {
+	if d.dir, err = os.MkdirTemp("", "moqmesh-demo-"); err != nil {
 		return err
 	}
-	notes := std.out
-	if asJSON {
-		notes = io.Discard
+	return errors.Join(
+		d.write(d.relayFile(), fmt.Sprintf(demoRelayConfig, d.public, d.public, d.internal)),
+		d.write(d.publisherFile(), fmt.Sprintf(demoPublisherConfig, d.public, demoBroadcast)))
+}
+
+func (d *demoRun) relayFile() string     { return filepath.Join(d.dir, "relay.toml") }
+func (d *demoRun) publisherFile() string { return filepath.Join(d.dir, "publisher.toml") }
+
+// write writes a configuration file and shows it.
+func (d *demoRun) write(file, text string) error {
+	if !d.asJSON {
+		fmt.Fprintf(d.std.out, "# %s\n%s\n", file, text)
 	}
-	relayFile := filepath.Join(dir, "relay.toml")
-	publisherFile := filepath.Join(dir, "publisher.toml")
-	err = errors.Join(
-		writeConfig(notes, relayFile, fmt.Sprintf(demoRelayConfig, relay, relay, internal)),
-		writeConfig(notes, publisherFile, fmt.Sprintf(demoPublisherConfig, relay, demoBroadcast)))
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	children := &children{stop: cancel, log: std.err}
-	defer children.wait()
-	defer cancel(nil)
-	if err := children.start(ctx, "relay", program, relayFile); err != nil {
-		return err
-	}
-	if err := awaitReady(ctx, "http://"+relay+"/ready"); err != nil {
-		return err
-	}
-	if err := children.start(ctx, "publisher", self, "demo-publisher", publisherFile); err != nil {
-		return err
-	}
+	return os.WriteFile(file, []byte(text), 0o600)
+}
+
+// run runs everything until ctx ends, or a part of it does.
+func (d *demoRun) run(ctx context.Context, page string) error {
 	ln, err := net.Listen("tcp", page)
 	if err != nil {
 		return err
 	}
-	urls := demoURLs{
-		Page: "http://" + ln.Addr().String() + "/", Relay: "https://" + relay + "/",
-		Health: "http://" + relay + "/health", Metrics: "http://" + internal + "/metrics", Directory: dir,
+	log := demo.NewLog(d.std.err)
+	parts, ctx := errgroup.WithContext(ctx)
+	parts.Go(func() error { return d.page().Serve(ctx, ln) })
+	parts.Go(func() error { return demo.RunProcess(ctx, log, "relay", d.relay, d.relayFile()) })
+	parts.Go(func() error {
+		if err := demo.AwaitReady(ctx, "http://"+d.public+"/ready"); err != nil {
+			return err
+		}
+		d.print(ln.Addr().String())
+		return demo.RunProcess(ctx, log, "publisher", d.self, "demo-publisher", d.publisherFile())
+	})
+	if err := parts.Wait(); !errors.Is(err, context.Canceled) {
+		return err
 	}
-	printURLs(std.out, urls, asJSON)
-	return servePage(ctx, ln, relay)
+	return nil // interrupted while it started
 }
 
-func printURLs(w io.Writer, u demoURLs, asJSON bool) {
-	if asJSON {
-		json.NewEncoder(w).Encode(u)
+func (d *demoRun) page() demo.Page {
+	return demo.Page{
+		Relay: "https://" + d.public + "/", WebSocket: "ws://" + d.public + "/",
+		Certificates: "http://" + d.public + "/certificates.json", Broadcast: demoBroadcast,
+	}
+}
+
+// print tells where everything is.
+func (d *demoRun) print(page string) {
+	u := demoURLs{
+		Page: "http://" + page + "/", Relay: "https://" + d.public + "/",
+		Health: "http://" + d.public + "/health", Metrics: "http://" + d.internal + "/metrics", Directory: d.dir,
+	}
+	if d.asJSON {
+		json.NewEncoder(d.std.out).Encode(u)
 		return
 	}
-	fmt.Fprintf(w, "\nWatch it:  %s\n\nRelay      %s\nHealth     %s\nMetrics    %s\n\nCtrl-C ends everything.\n",
+	io.WriteString(d.std.out, u.text())
+}
+
+func (u demoURLs) text() string {
+	return fmt.Sprintf("Watch it:  %s\n\nRelay      %s\nHealth     %s\nMetrics    %s\n\nCtrl-C ends everything.\n\n",
 		u.Page, u.Relay, u.Health, u.Metrics)
-}
-
-// writeConfig writes a configuration file and shows it.
-func writeConfig(notes io.Writer, file, text string) error {
-	fmt.Fprintf(notes, "# %s\n%s\n", file, text)
-	return os.WriteFile(file, []byte(text), 0o600)
-}
-
-// freeAddrs finds a loopback address whose port is free for UDP and TCP, and
-// another for TCP.
-func freeAddrs() (both, tcp string, err error) {
-	for range 20 {
-		a, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return "", "", err
-		}
-		b, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			a.Close()
-			return "", "", err
-		}
-		udp, err := net.ListenPacket("udp", a.Addr().String())
-		a.Close()
-		b.Close()
-		if err == nil {
-			udp.Close()
-			return a.Addr().String(), b.Addr().String(), nil
-		}
-	}
-	return "", "", errors.New("no port is free for UDP and TCP")
-}
-
-// awaitReady asks the relay until it serves.
-func awaitReady(ctx context.Context, url string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 15*time.Second, errors.New("the relay did not become ready"))
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if res, err := http.Get(url); err == nil {
-			res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// servePage serves the page until ctx ends, and returns why where that is an error.
-func servePage(ctx context.Context, ln net.Listener, relay string) error {
-	config, err := json.Marshal(map[string]string{
-		"relay": "https://" + relay + "/", "certificates": "http://" + relay + "/certificates.json",
-		"broadcast": demoBroadcast, "track": demo.Track,
-	})
-	if err != nil {
-		return err
-	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /config.json", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(config)
-	})
-	mux.Handle("GET /", http.FileServerFS(web.Files))
-	srv := &http.Server{Handler: withPolicy(mux, relay), ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { srv.Close() })
-	defer stop()
-	if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
-		return err
-	}
-	return nil
-}
-
-// withPolicy allows the page its own files and the relay, nothing else.
-func withPolicy(h http.Handler, relay string) http.Handler {
-	policy := fmt.Sprintf("default-src 'self'; img-src 'self' blob:; connect-src 'self' http://%s https://%s", relay, relay)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", policy)
-		w.Header().Set("Cache-Control", "no-cache")
-		h.ServeHTTP(w, r)
-	})
-}
-
-// children are the demo's processes. When one ends, all do.
-type children struct {
-	stop func(error)
-	log  io.Writer
-	done []chan struct{}
-}
-
-func (c *children) start(ctx context.Context, name, program string, args ...string) error {
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Stdout, cmd.Stderr = c.log, c.log
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 15 * time.Second
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start the %s: %w", name, err)
-	}
-	done := make(chan struct{})
-	c.done = append(c.done, done)
-	go func() {
-		defer close(done)
-		err := cmd.Wait()
-		if err == nil {
-			err = errors.New("by itself")
-		}
-		c.stop(fmt.Errorf("the %s (process %d) ended: %w", name, cmd.Process.Pid, err))
-	}()
-	return nil
-}
-
-func (c *children) wait() {
-	for _, done := range c.done {
-		<-done
-	}
 }

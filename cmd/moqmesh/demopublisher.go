@@ -45,13 +45,17 @@ func publishDemo(ctx context.Context, file string) error {
 	dial.WebSocketDelay = -1
 	origin := moq.NewOrigin(session.RandomID(), moq.NewCache(cacheBytes))
 	b := moq.NewBroadcast(origin.Cache(), nil)
+	publisher, err := demo.NewPublisher(b)
+	if err != nil {
+		return err
+	}
 	origin.Publish(cfg.Broadcast, b)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	painted := make(chan struct{})
 	go func() {
 		defer close(painted)
-		cancel(demo.Publish(ctx, b))
+		cancel(publisher.Run(ctx))
 	}()
 	err = client.Run(ctx, cfg.URL, client.Config{
 		Dial: dial, Origin: origin, Role: lite.RolePublisher,

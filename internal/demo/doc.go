@@ -1,4 +1,8 @@
-// Package demo makes the broadcast that the demo's page shows: moving pictures
-// without a video codec. Each frame of the track is its send time (see
-// synthetic.Stamp) followed by a JPEG.
+// Package demo is what "moqmesh demo" consists of: a Publisher of moving pictures
+// made without a video codec, the Processes that run a relay and a publisher, and
+// the Page in which a browser watches.
+//
+// The broadcast has two tracks. Each frame of the track "video" is the time it was
+// sent (see synthetic.Stamp) followed by a JPEG; a group is one second. The track
+// "catalog.json" holds one frame, the Catalog that says so.
 package demo
