@@ -114,24 +114,6 @@ func (w *TrackWriter) Finish() {
 	t.notifyLocked()
 }
 
-// Missing says whether groups below the announced end have not arrived, or are
-// still being written. False without an end.
-func (w *TrackWriter) Missing(from uint64) bool {
-	t := w.t
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.ended {
-		return false
-	}
-	have := uint64(0)
-	for _, g := range t.groups {
-		if g.Sequence >= from && g.finished {
-			have++
-		}
-	}
-	return have < t.end-min(from, t.end)
-}
-
 // Abort ends the track with an error for everybody.
 func (w *TrackWriter) Abort(err error) {
 	w.t.mu.Lock()

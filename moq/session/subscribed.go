@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"time"
 
@@ -19,11 +20,15 @@ type subscribed struct {
 	id     uint64
 	stream Stream
 
-	mu      sync.Mutex
-	streams map[uint64]ReceiveStream // groups being read, by sequence
-	closed  bool
-	from    uint64        // first group served, as the peer said; 0 until then
-	changed chan struct{} // has a token when a group stream ended
+	changed chan struct{} // has a token when a group has come, or its stream ended
+
+	mu       sync.Mutex               // guards what follows
+	streams  map[uint64]ReceiveStream // groups being read, by sequence
+	closed   bool
+	started  bool
+	from     uint64 // first group served; valid where started
+	seen     uint64 // groups that have come, by stream or datagram, or were declared dropped
+	expected uint64 // how many will, as the peer said with its end
 }
 
 // subscribe pulls the track while it is wanted. over: the track has ended, and
@@ -108,7 +113,7 @@ func (c *subscribed) readAnswers() error {
 				return err
 			}
 			c.mu.Lock()
-			c.from = m.Group
+			c.started, c.from = true, m.Group
 			c.mu.Unlock()
 		case lite.AnswerEnd:
 			m, err := lite.DecodeSubscribeEnd(body, c.s.v)
@@ -116,10 +121,47 @@ func (c *subscribed) readAnswers() error {
 				return err
 			}
 			ended = true
+			c.expect(m)
 			if err := c.w.SetEnd(m.Group); err != nil && c.s.v >= lite.V06 {
 				return fmt.Errorf("end at group %d, below one already seen: %w", m.Group, err)
 			}
+		case lite.AnswerDrop:
+			m, err := lite.DecodeSubscribeDrop(body, c.s.v)
+			if err != nil {
+				return err
+			}
+			if m.Last >= m.First {
+				c.arrived(m.Last - m.First + 1)
+			}
 		}
+	}
+}
+
+// expect takes from the announced end how many groups there are to come (§8.4):
+// on 07 it is said, before that it follows from the first one.
+func (c *subscribed) expect(m lite.SubscribeEnd) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.s.v >= lite.V07WIP:
+		c.expected = m.Streams
+	case c.started:
+		c.expected = m.Group - min(c.from, m.Group)
+	}
+}
+
+// arrived counts n groups more as accounted for.
+func (c *subscribed) arrived(n uint64) {
+	c.mu.Lock()
+	c.seen += min(n, math.MaxUint64-c.seen)
+	c.mu.Unlock()
+	c.signal()
+}
+
+func (c *subscribed) signal() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
 	}
 }
 
@@ -163,9 +205,8 @@ const unsaidEnd = time.Second
 // expecting says whether group streams are open or announced and missing.
 func (c *subscribed) expecting() bool {
 	c.mu.Lock()
-	open, from := len(c.streams) > 0, c.from
-	c.mu.Unlock()
-	return open || c.s.v >= lite.V05 && c.w.Missing(from)
+	defer c.mu.Unlock()
+	return len(c.streams) > 0 || c.seen < c.expected
 }
 
 // register gives c the next subscribe id.
@@ -196,6 +237,7 @@ func (s *Session) upstream(id uint64) *subscribed {
 
 // group begins a group that has arrived.
 func (c *subscribed) group(h lite.GroupHeader, stream ReceiveStream) (*moq.GroupWriter, error) {
+	defer c.arrived(1)
 	w, err := c.w.GroupAt(h.Sequence, int(min(h.FrameStart, moq.MaxFrames)))
 	if err != nil {
 		return nil, err
@@ -214,10 +256,7 @@ func (c *subscribed) groupDone(sequence uint64) {
 	c.mu.Lock()
 	delete(c.streams, sequence)
 	c.mu.Unlock()
-	select {
-	case c.changed <- struct{}{}:
-	default:
-	}
+	c.signal()
 }
 
 // stopGroups asks the peer to stop the groups under way.
@@ -245,6 +284,7 @@ func (s *Session) receiveDatagrams(ctx context.Context) error {
 		if c := s.upstream(m.Subscribe); c != nil {
 			s.cfg.Counters.Ingress.Datagrams.Add(1)
 			s.cfg.Counters.Ingress.Bytes.Add(uint64(len(m.Payload)))
+			c.arrived(1)
 			c.w.WriteDatagram(moq.Datagram{Sequence: m.Sequence, Timestamp: m.Timestamp, Payload: m.Payload})
 		}
 	}
