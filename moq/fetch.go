@@ -62,8 +62,7 @@ func (t *Track) startFetch(sequence, frame uint64) (_ *Fetched, g *Group) {
 		if r, ok := newGroupReaderLocked(f.g, int(min(frame, MaxFrames))); ok {
 			f.readers++
 			return &Fetched{GroupReader: r, t: t, f: f}, nil
-		}
-		t.removeLocked(f.g, ErrCancelled)
+		} // else its readers keep it, and later ones take ours
 	}
 	g = &Group{Sequence: sequence, track: t, first: int(min(frame, MaxFrames)), backfill: true}
 	f := &fetch{g: g, readers: 1}

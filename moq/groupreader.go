@@ -145,7 +145,7 @@ func (r *GroupReader) Err() error {
 func (r *GroupReader) Wait(ctx context.Context) error {
 	return r.g.track.wait(ctx, func() bool {
 		g := r.g
-		return g.err != nil || g.finished || r.pos < uint32(g.size) && r.frame < len(g.frames)
+		return g.err != nil || g.finished || r.pos < uint32(g.size) && (r.pos > 0 || r.frame < len(g.frames))
 	})
 }
 

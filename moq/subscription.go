@@ -271,7 +271,9 @@ func (s *Subscription) End() (end uint64, known, complete bool, err error) {
 	if t.err != nil {
 		return 0, false, false, t.err
 	}
-	return t.end, t.ended, t.complete && s.next >= t.arrived && len(s.parked) == 0, nil
+	complete = t.complete && s.next >= t.arrived &&
+		!slices.ContainsFunc(s.parked, func(g *Group) bool { return g.err == nil })
+	return t.end, t.ended, complete, nil
 }
 
 // NextGroup waits for the next group. ok is false, without an error, when the

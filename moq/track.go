@@ -174,7 +174,9 @@ func (t *Track) removeLocked(g *Group, err error) {
 		return
 	}
 	if g.backfill {
-		delete(t.fetched, g.Sequence)
+		if f := t.fetched[g.Sequence]; f != nil && f.g == g {
+			delete(t.fetched, g.Sequence)
+		}
 	} else {
 		t.unlistLocked(g)
 	}

@@ -1,8 +1,10 @@
 package moq
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,6 +113,29 @@ func TestEndPauses(t *testing.T) {
 	}
 }
 
+// TestParkedGroupsThatAreGone: what was dropped while it waited above the end does
+// not hold up the end of the track.
+func TestParkedGroupsThatAreGone(t *testing.T) {
+	b, w := newTestTrack(t, 100*time.Millisecond)
+	o := SubscribeOptions{MaxAge: Unlimited, Start: Start{Kind: StartFresh}, End: Limit{Set: true, V: 0}}
+	s := subscribe(t, b, o)
+	one(t, w, 0, 0)
+	one(t, w, 1, 100)
+	served(s)
+	one(t, w, 2, 200)
+	one(t, w, 3, 300) // drops group 1
+	served(s)
+	w.Finish()
+	b.Close(ErrClosed)
+	b.cache.Advance(time.Unix(1, 0).Add(CacheExpiry)) // drops the others
+	if s := b.cache.Stats(); s.Groups != 0 {
+		t.Fatalf("%d groups left", s.Groups)
+	}
+	if _, _, complete, err := s.End(); !complete || err != nil {
+		t.Errorf("complete %v, %v, want the end", complete, err)
+	}
+}
+
 // TestTrackKeepsItsAge: groups behind the edge by the track's own age are dropped,
 // and their readers are told.
 func TestTrackKeepsItsAge(t *testing.T) {
@@ -181,6 +206,37 @@ func TestReadersOfAllDialects(t *testing.T) {
 	if _, state, ok, _ := parts.Next(); ok || state != Done {
 		t.Errorf("at the end: %v, %v", ok, state)
 	}
+}
+
+// TestWaitForTheRestOfAFrame: a reader of raw bytes wakes for each piece.
+func TestWaitForTheRestOfAFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, w := newTestTrack(t, time.Hour)
+		s := subscribe(t, b, SubscribeOptions{})
+		g, _ := w.Group(0)
+		g.BeginFrame(0, 2)
+		g.Write([]byte("a"))
+		g.Flush()
+		r, _ := s.Next()
+		r.Raw()
+		woken := make(chan error, 1)
+		go func() { woken <- r.Wait(context.Background()) }()
+		synctest.Wait()
+		if len(woken) > 0 {
+			t.Error("woken for nothing")
+		}
+		g.Write([]byte("b"))
+		g.Flush()
+		synctest.Wait()
+		if len(woken) == 0 {
+			t.Error("not woken")
+		}
+		if run, _, _ := r.Raw(); string(run) != "b" {
+			t.Errorf("Raw() = %q, want b", run)
+		}
+		g.Close()
+		<-woken
+	})
 }
 
 func TestGroupWriterRefuses(t *testing.T) {
