@@ -25,6 +25,11 @@ func (s *Session) serveAnnounce(ctx context.Context, q *request) error {
 		s.refuse(q, err)
 		return nil
 	}
+	if !s.beginWatching() {
+		s.limit(q)
+		return nil
+	}
+	defer s.endWatching()
 	ctx, cancel := s.untilClosed(ctx, q)
 	defer cancel()
 	r, err := s.reader(ctx, m.ExcludeHop)

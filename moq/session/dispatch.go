@@ -27,9 +27,7 @@ func (s *Session) acceptBidi(ctx context.Context) error {
 			return fmt.Errorf("accept stream: %w", err)
 		}
 		if !s.beginRequest() {
-			s.cfg.Counters.Limited.Add(1)
-			stream.Reset(StreamNoCapacity)
-			stream.Stop(StreamNoCapacity)
+			s.limit(stream)
 			continue
 		}
 		s.goRun(func(ctx context.Context) error {
@@ -54,6 +52,23 @@ func (s *Session) endRequest() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests--
+}
+
+// beginWatching takes one of the peer's slots for announce requests.
+func (s *Session) beginWatching() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watching >= s.cfg.Limits.AnnounceRequests {
+		return false
+	}
+	s.watching++
+	return true
+}
+
+func (s *Session) endWatching() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watching--
 }
 
 // request is a stream that the peer opened, with what it asked.
@@ -123,6 +138,19 @@ func (s *Session) refuse(q *request, err error) {
 	q.Stop(StreamCancelled)
 }
 
+// limit refuses a request over one of the limits.
+func (s *Session) limit(stream Stream) {
+	s.cfg.Counters.Limited.Add(1)
+	stream.Reset(StreamNoCapacity)
+	stream.Stop(StreamNoCapacity)
+}
+
+// finish says FIN after the answer. The opener gets a moment to say its own.
+func (s *Session) finish(q *request) {
+	q.Close()
+	q.SetReadDeadline(time.Now().Add(s.cfg.Limits.Request))
+}
+
 // reject answers a request with why it cannot be met.
 func (q *request) reject(err error) {
 	q.Reset(streamCode(err))
@@ -142,7 +170,9 @@ func (s *Session) untilClosed(ctx context.Context, q *request) (context.Context,
 	ctx, cancel := context.WithCancel(ctx)
 	s.wg.Go(func() {
 		defer cancel()
-		io.Copy(io.Discard, q.r)
+		if _, err := io.Copy(io.Discard, q.r); err != nil {
+			q.Stop(StreamCancelled) // late, or reset already
+		}
 	})
 	return ctx, cancel
 }

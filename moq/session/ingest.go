@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -126,6 +127,20 @@ func (in *ingest) header() (lite.GroupHeader, error) {
 		if err := in.more(); err != nil {
 			return h, err
 		}
+	}
+}
+
+// first waits for the answer to a request of ours to begin, or to be empty.
+func (in *ingest) first() error {
+	in.stream.SetReadDeadline(time.Now().Add(in.s.cfg.Limits.Request))
+	defer in.stream.SetReadDeadline(time.Time{})
+	switch err := in.more(); {
+	case err == io.EOF:
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return moq.ErrTimeout
+	default:
+		return err
 	}
 }
 

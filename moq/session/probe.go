@@ -22,7 +22,11 @@ func (s *Session) serveProbe(ctx context.Context, q *request) {
 	var p prober
 	for wait := probeEvery; ; timer.Reset(wait) {
 		wait = min(2*wait, probeRefresh) // an idle path is looked at ever more rarely
-		if m, ok := p.next(time.Now(), s.conn.Stats()); ok {
+		stats := s.conn.Stats()
+		if s.v < lite.V04 {
+			stats.RTT = 0 // no way to say it
+		}
+		if m, ok := p.next(time.Now(), stats); ok {
 			wait = probeEvery
 			if s.send(q, ClassProbe, m.Append(nil, s.v)) != nil {
 				return

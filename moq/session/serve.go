@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/wire"
@@ -48,7 +49,7 @@ func (s *Session) serveTrack(ctx context.Context, q *request) {
 	if s.send(q, q.class, answer.Append(nil, s.v)) != nil {
 		return
 	}
-	q.Close()
+	s.finish(q)
 }
 
 func (s *Session) trackInfo(ctx context.Context, body []byte) (moq.TrackInfo, error) {
@@ -76,9 +77,7 @@ func (s *Session) serveSubscribe(ctx context.Context, q *request) {
 		return
 	}
 	if err := s.claim(m.ID); err != nil {
-		s.cfg.Counters.Limited.Add(1)
-		q.Reset(StreamNoCapacity)
-		q.Stop(StreamNoCapacity)
+		s.limit(q)
 		return
 	}
 	defer s.unclaim(m.ID)
@@ -90,14 +89,30 @@ func (s *Session) serveSubscribe(ctx context.Context, q *request) {
 	}
 	s.cfg.Counters.Egress.SubscriptionsOpened.Add(1)
 	defer s.cfg.Counters.Egress.SubscriptionsClosed.Add(1)
-	s.wg.Go(func() { s.readUpdates(q, v) })
+	answered := make(chan struct{})
+	s.wg.Go(func() {
+		defer close(answered)
+		s.readUpdates(q, v)
+	})
 	select {
 	case <-v.donec:
 	case <-ctx.Done():
 		v.sub.Close() // the sender may be gone already
 	}
+	// Our peers close their half when the last group has arrived: until then the
+	// session should not be closed over it (see Finish).
+	timer := time.NewTimer(lastWords)
+	defer timer.Stop()
+	select {
+	case <-answered:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 	q.Stop(StreamCancelled) // ends readUpdates, if the peer's FIN has not
 }
+
+// lastWords is how long a subscription that we ended waits for the peer's end.
+const lastWords = time.Second
 
 // claim registers a subscribe id of the peer, within the limit.
 func (s *Session) claim(id uint64) error {
@@ -200,7 +215,7 @@ func (s *Session) serveFetch(ctx context.Context, q *request) {
 		q.reject(err)
 		return
 	}
-	q.Close()
+	s.finish(q)
 }
 
 func (s *Session) fetchTo(ctx context.Context, q *request) error {
@@ -217,15 +232,23 @@ func (s *Session) fetchTo(ctx context.Context, q *request) error {
 		return err
 	}
 	defer t.Drop()
-	if _, err := t.Info(ctx); err != nil {
-		return err
-	}
-	f, err := t.Fetch(ctx, m.Group, m.FrameStart, m.Priority)
+	f, err := s.fetch(ctx, t, m)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	return s.copyFrames(ctx, q, f, m)
+}
+
+// fetch finds the group, or begins to pull it. An origin too old to be asked is
+// waited for as long as any answer is.
+func (s *Session) fetch(ctx context.Context, t *moq.Track, m lite.Fetch) (*moq.Fetched, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.Limits.Request, moq.ErrTimeout)
+	defer cancel()
+	if _, err := t.Info(ctx); err != nil {
+		return nil, err
+	}
+	return t.Fetch(ctx, m.Group, m.FrameStart, m.Priority)
 }
 
 // copyFrames writes frames as they come, up to the last one wanted.

@@ -45,6 +45,9 @@ type Limits struct {
 	Subscriptions int
 	// Requests is how many TRACK, FETCH, PROBE and ANNOUNCE_REQUEST it may have open.
 	Requests int
+	// AnnounceRequests is how many of these may be ANNOUNCE_REQUEST, which remember
+	// every path that they tell.
+	AnnounceRequests int
 	// Announcements is how many paths it may have announced.
 	Announcements int
 	// OpenGroups is how many group streams we keep open for one subscription;
@@ -64,19 +67,21 @@ type Limits struct {
 
 // DefaultLimits suit a relay.
 var DefaultLimits = Limits{
-	Subscriptions: 1024,
-	Requests:      1024,
-	Announcements: 10_000,
-	OpenGroups:    32,
-	QueueBytes:    8 << 20,
-	MaxHops:       moq.MaxHops,
-	Request:       10 * time.Second,
+	Subscriptions:    1024,
+	Requests:         1024,
+	AnnounceRequests: 64,
+	Announcements:    10_000,
+	OpenGroups:       32,
+	QueueBytes:       8 << 20,
+	MaxHops:          moq.MaxHops,
+	Request:          10 * time.Second,
 }
 
 func (l Limits) withDefaults() Limits {
 	d := DefaultLimits
 	for _, f := range []struct{ v, def *int }{
 		{&l.Subscriptions, &d.Subscriptions}, {&l.Requests, &d.Requests},
+		{&l.AnnounceRequests, &d.AnnounceRequests},
 		{&l.Announcements, &d.Announcements}, {&l.OpenGroups, &d.OpenGroups},
 		{&l.QueueBytes, &d.QueueBytes}, {&l.MaxHops, &d.MaxHops},
 	} {
@@ -137,6 +142,7 @@ type Session struct {
 	over       bool                // nothing new may start: Run is about to wait
 	served     map[uint64]struct{} // subscribe ids of the peer now running
 	requests   int
+	watching   int // announce requests among them
 	owed       int // answers the peer still waits for: see Finish
 	settled    chan struct{}
 

@@ -3,6 +3,7 @@ package session
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -171,7 +172,7 @@ func (c *subscribed) finish(ctx context.Context, err error) error {
 	if err != nil {
 		return err
 	}
-	c.stream.Close()
+	defer c.stream.Close() // tells the peer that everything has arrived
 	info, err := c.w.Track().Info(ctx)
 	if err != nil {
 		return err
@@ -240,6 +241,9 @@ func (c *subscribed) group(h lite.GroupHeader, stream ReceiveStream) (*moq.Group
 	defer c.arrived(1)
 	w, err := c.w.GroupAt(h.Sequence, int(min(h.FrameStart, moq.MaxFrames)))
 	if err != nil {
+		if errors.Is(err, moq.ErrMalformed) && c.s.v >= lite.V06 {
+			c.stream.Stop(StreamMalformed) // readAnswers fails the track
+		}
 		return nil, err
 	}
 	c.mu.Lock()

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -117,20 +118,25 @@ func (u *upstream) Fetch(w *moq.TrackWriter, g *moq.GroupWriter, frame uint64, p
 	return stop
 }
 
-// request opens a stream to the peer and writes what is asked.
+// request opens a stream to the peer and writes what is asked. It waits for the
+// peer's credit no longer than for an answer.
 func (s *Session) request(ctx context.Context, kind lite.BidiStream, class Class, body func(b []byte) []byte) (Stream, error) {
 	if s.goneAway.Load() {
 		return nil, moq.ErrGoingAway
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.Limits.Request, moq.ErrTimeout)
+	defer cancel()
 	stream, err := s.conn.OpenStream(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("open stream: %w", err)
+		return nil, fmt.Errorf("open stream: %w", cmp.Or(context.Cause(ctx), err))
 	}
 	stream.SetPriority(controlUrgency)
+	stop := context.AfterFunc(ctx, func() { stream.Reset(StreamCancelled) })
+	defer stop()
 	if err := s.send(stream, class, body(kind.Append(nil, s.v))); err != nil {
 		stream.Reset(StreamCancelled)
 		stream.Stop(StreamCancelled)
-		return nil, fmt.Errorf("send request: %w", err)
+		return nil, fmt.Errorf("send request: %w", cmp.Or(context.Cause(ctx), err))
 	}
 	return stream, nil
 }
@@ -246,7 +252,9 @@ func (u *upstream) fetch(ctx context.Context, w *moq.TrackWriter, g *moq.GroupWr
 	u.s.cfg.Counters.Ingress.Fetches.Add(1)
 	in := &ingest{s: u.s, stream: stream, buf: make([]byte, 4<<10)}
 	defer in.release()
-	err = in.frames(g, u.s.v)
+	if err = in.first(); err == nil {
+		err = in.frames(g, u.s.v)
+	}
 	if err == nil {
 		stream.Close()
 		return nil
