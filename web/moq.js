@@ -1,126 +1,42 @@
-// A small moq-lite-05 client for browsers, over WebTransport. No dependencies.
+// A small moq-lite-05 client for browsers, over WebTransport or a WebSocket. No
+// dependencies.
 //
-//   const session = await connect("https://relay.example/room", { hashes: [hex] });
+//   const session = await connect("https://relay.example/room", { webSocket: "wss://relay.example/room" });
 //   for await (const { name, live } of session.announced("")) …
 //   const track = await session.subscribe("cam", "video", { maxAge: 1000 });
 //   for await (const group of track) for await (const frame of group) …
 
+import { Reader, Writer } from "./bytes.js";
+import { Connection, dial } from "./qmux/connection.js";
+
 const VERSION = "moq-lite-05";
 
 // Stream types (moq-lite, section 4).
-const ANNOUNCE = 1, SUBSCRIBE = 2, TRACK = 6; // bidirectional
+const ANNOUNCE = 1, SUBSCRIBE = 2, GOAWAY = 5, TRACK = 6; // bidirectional
 const GROUP = 0, SETUP = 1; // unidirectional
-const ROLE = 3, SUBSCRIBER = 2; // SETUP parameter: we only read
+
+// SETUP's parameters (section 5), and the role of one who only reads.
+const ROLE = 3, HOP = 5, SUBSCRIBER = 2;
 
 /** The largest frame taken, in bytes: as large as relays pass on. */
 const MAX_FRAME = 32 << 20;
 
-/** Appends QUIC varints, strings and messages to a list of bytes. */
-export class Writer {
-  /** @type {number[]} */
-  bytes = [];
+/** How many groups wait for a slow page before the oldest is let go. */
+const MAX_WAITING = 8;
 
-  /** @param {number} n a whole number of 0 to 2^53-1 */
-  varint(n) {
-    const [size, mark] = n < 64 ? [1, 0] : n < 16384 ? [2, 1] : n < 2 ** 30 ? [4, 2] : [8, 3];
-    const at = this.bytes.length;
-    for (let i = size - 1, v = n; i >= 0; i--, v = Math.floor(v / 256)) this.bytes[at + i] = v % 256;
-    this.bytes[at] |= mark << 6;
-    return this;
-  }
+/** How long a transport may take to connect, in milliseconds. */
+const PATIENCE = 10_000;
 
-  /** @param {string} s */
-  string(s) {
-    const utf8 = new TextEncoder().encode(s);
-    this.varint(utf8.length);
-    this.bytes.push(...utf8);
-    return this;
-  }
+/** One frame; its timestamp is in units of the track's timescale.
+ * @typedef {{ timestamp: number, payload: Uint8Array }} Frame */
 
-  /** Puts a length in front of what fill appends.
-   * @param {(w: Writer) => void} fill */
-  message(fill) {
-    const body = new Writer();
-    fill(body);
-    this.varint(body.bytes.length);
-    this.bytes.push(...body.bytes);
-    return this;
-  }
-
-  done() {
-    return new Uint8Array(this.bytes);
-  }
-}
-
-/** Reads varints, strings and bytes from a stream as they come. */
-export class Reader {
-  #reader;
-  #have = new Uint8Array(0);
-
-  /** @param {ReadableStream<Uint8Array>} stream */
-  constructor(stream) {
-    this.#reader = stream.getReader();
-  }
-
-  /** Waits for n bytes. false: the stream ended before the first of them. */
-  async #fill(n) {
-    while (this.#have.length < n) {
-      const { value, done } = await this.#reader.read();
-      if (done) {
-        if (this.#have.length === 0) return false;
-        throw new Error("stream ended too early");
-      }
-      const joined = new Uint8Array(this.#have.length + value.length);
-      joined.set(this.#have);
-      joined.set(value, this.#have.length);
-      this.#have = joined;
-    }
-    return true;
-  }
-
-  /** Whether another byte comes before the end. */
-  async more() {
-    return this.#fill(1);
-  }
-
-  /** @param {number} n */
-  async take(n) {
-    if (n > 0 && !(await this.#fill(n))) throw new Error("stream ended too early");
-    const out = this.#have.slice(0, n);
-    this.#have = this.#have.subarray(n);
-    return out;
-  }
-
-  async varint() {
-    const [first] = await this.take(1);
-    let n = first & 0x3f;
-    for (const b of await this.take((1 << (first >> 6)) - 1)) n = n * 256 + b;
-    return n;
-  }
-
-  async string() {
-    return new TextDecoder().decode(await this.take(await this.varint()));
-  }
-
-  /** A signed number: zigzag. */
-  async signed() {
-    const n = await this.varint();
-    return n % 2 === 0 ? n / 2 : -(n + 1) / 2;
-  }
-
-  /** @param {unknown} [reason] */
-  cancel(reason) {
-    this.#reader.cancel(reason).catch(() => {});
-  }
-}
-
-/** One frame. @typedef {{ timestamp: number, payload: Uint8Array }} Frame */
-
-/** A run of frames: read it with `for await`. */
+/** A run of frames: read it once with `for await`, which throws where the relay gave it up. */
 export class Group {
+  #reader;
+
   /** @param {Reader} reader @param {number} sequence */
   constructor(reader, sequence) {
-    this.reader = reader;
+    this.#reader = reader;
     this.sequence = sequence;
   }
 
@@ -128,45 +44,59 @@ export class Group {
   async *[Symbol.asyncIterator]() {
     let timestamp = 0;
     try {
-      while (await this.reader.more()) {
-        timestamp += await this.reader.signed();
-        const size = await this.reader.varint();
+      while (await this.#reader.more()) {
+        timestamp += await this.#reader.signed();
+        const size = await this.#reader.varint();
         if (size > MAX_FRAME) throw new Error(`frame of ${size} bytes`);
-        yield { timestamp, payload: await this.reader.take(size) };
+        yield { timestamp, payload: await this.#reader.take(size) };
       }
     } finally {
-      this.reader.cancel();
+      this.close();
     }
+  }
+
+  /** Takes no more of it. */
+  close() {
+    this.#reader.cancel();
   }
 }
 
-/** How many groups wait for a slow page before the oldest is let go. */
-const MAX_WAITING = 8;
-
-/** A subscription: read its groups with `for await`. */
+/** A subscription: read its groups, in the order in which they come, with `for await`.
+ * To leave the loop is to unsubscribe. */
 export class Track {
   /** Groups let go because the page did not take them in time. */
   dropped = 0;
   #waiting = /** @type {Group[]} */ ([]);
   #wake = () => {};
   #over = false;
+  #stop;
 
-  /** @param {() => void} stop @param {number} timescale units of timestamps per second */
-  constructor(stop, timescale) {
-    this.close = stop;
+  /** @param {number} timescale @param {() => void} stop unsubscribes */
+  constructor(timescale, stop) {
+    /** Units of timestamps in a second. */
     this.timescale = timescale;
+    this.#stop = stop;
   }
 
-  /** @param {Group} group */
+  /** Unsubscribes. */
+  close() {
+    this.end();
+    for (const group of this.#waiting.splice(0)) group.close();
+    this.#stop();
+  }
+
+  /** For the session: a group has come. @param {Group} group */
   push(group) {
+    if (this.#over) return group.close();
     this.#waiting.push(group);
     if (this.#waiting.length > MAX_WAITING) {
-      this.#waiting.shift()?.reader.cancel();
+      this.#waiting.shift()?.close();
       this.dropped++;
     }
     this.#wake();
   }
 
+  /** For the session: no other will come. */
   end() {
     this.#over = true;
     this.#wake();
@@ -179,7 +109,7 @@ export class Track {
         const group = this.#waiting.shift();
         if (group) yield group;
         else if (this.#over) return;
-        else await new Promise((resolve) => (this.#wake = () => resolve(undefined)));
+        else await new Promise((wake) => { this.#wake = () => wake(null); });
       }
     } finally {
       this.close();
@@ -187,135 +117,191 @@ export class Track {
   }
 }
 
-/** A session with a relay. */
+/** A session with a relay, made by connect. */
 export class Session {
-  #tracks = new Map();
-  #next = 0;
+  #transport;
+  #tracks = /** @type {Map<number, Track>} */ (new Map());
+  #next = 0; // subscribe id
 
-  /** @param {WebTransport} transport */
+  /** @param {WebTransport | Connection} transport */
   constructor(transport) {
-    this.transport = transport;
-    /** Settles when the session ends, with its code and reason. */
+    this.#transport = transport;
+    /** "WebTransport" or "WebSocket". */
+    this.kind = transport instanceof Connection ? "WebSocket" : "WebTransport";
+    /** Resolves with { closeCode, reason } when a side ended the session, rejects when it broke. */
     this.closed = transport.closed;
-    this.#accept();
+    this.closed.catch(() => {});
+    /** Resolves when the relay is about to leave: with the URL to go to, "" for the same.
+     * @type {Promise<string>} */
+    this.goingAway = new Promise((leave) => { this.#acceptRequests(leave); });
+    this.#acceptGroups();
   }
 
+  /** Ends the session. */
   close() {
-    this.transport.close({ closeCode: 0, reason: "" });
+    this.#transport.close({ closeCode: 0, reason: "" });
   }
 
-  /** Says who we are. */
+  /** For connect: says who we are. */
   async setup() {
-    const stream = await this.transport.createUnidirectionalStream();
-    const w = new Writer().varint(SETUP).message((m) => m.varint(1).varint(ROLE).varint(1).varint(SUBSCRIBER));
-    const writer = stream.getWriter();
-    await writer.write(w.done());
+    const writer = (await this.#transport.createUnidirectionalStream()).getWriter();
+    const hop = 1 + Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1));
+    await writer.write(new Writer().varint(SETUP).message((m) => {
+      m.varint(2);
+      m.varint(ROLE).message((v) => v.varint(SUBSCRIBER));
+      m.varint(HOP).message((v) => v.varint(hop));
+    }).done());
     await writer.close();
   }
 
-  /** @param {Writer} request */
-  async #ask(request) {
-    const stream = await this.transport.createBidirectionalStream();
-    const writer = stream.writable.getWriter();
-    await writer.write(request.done());
-    return { reader: new Reader(stream.readable), writer };
-  }
-
-  /** Takes the relay's streams: groups, and its SETUP. */
-  async #accept() {
-    const streams = this.transport.incomingUnidirectionalStreams.getReader();
-    try {
-      for (;;) {
-        const { value, done } = await streams.read();
-        if (done) break;
-        this.#take(value).catch(() => {});
-      }
-    } catch {
-      // The session is over: closed says why.
-    }
-    for (const track of this.#tracks.values()) track.end();
-  }
-
-  /** @param {ReadableStream<Uint8Array>} stream */
-  async #take(stream) {
-    const reader = new Reader(stream);
-    if ((await reader.varint()) !== GROUP) return reader.cancel();
-    await reader.varint(); // length
-    const track = this.#tracks.get(await reader.varint());
-    const group = new Group(reader, await reader.varint());
-    if (track) track.push(group);
-    else reader.cancel();
-  }
-
-  /** Follows what is announced below prefix.
+  /** Follows what is announced below prefix: each name, without the prefix, with whether it
+   * is there. To leave the loop is to follow no longer.
    * @param {string} prefix
    * @returns {AsyncGenerator<{ name: string, live: boolean }>} */
   async *announced(prefix) {
-    const { reader, writer } = await this.#ask(
-      new Writer().varint(ANNOUNCE).message((m) => m.string(prefix).varint(0)),
-    );
+    const { reader, finish } = await this.#ask(new Writer().varint(ANNOUNCE).message((m) => m.string(prefix).varint(0)));
     try {
-      await reader.take(await reader.varint()); // ANNOUNCE_OK
+      await reader.message(); // ANNOUNCE_OK
       while (await reader.more()) {
-        await reader.varint(); // length
-        const [status] = await reader.take(1);
-        const name = await reader.string();
-        for (let hops = await reader.varint(); hops > 0; hops--) await reader.varint();
-        yield { name, live: status !== 0 };
+        const m = await reader.message();
+        yield { live: m.u8() !== 0, name: m.string() }; // the hops are the relays' business
       }
     } finally {
-      writer.abort().catch(() => {});
+      finish();
       reader.cancel();
     }
   }
 
-  /** Subscribes to a track from its newest group on.
+  /** Subscribes to a track from its newest group on. Throws where it is not there.
    * @param {string} broadcast @param {string} name
-   * @param {{ maxAge?: number, priority?: number }} [options] maxAge in ms: how stale a group may be */
+   * @param {{ maxAge?: number, priority?: number }} [options] maxAge: how far behind the newest a
+   *   group may be, in milliseconds; priority: 0 to 255, higher is more urgent */
   async subscribe(broadcast, name, { maxAge = 1000, priority = 128 } = {}) {
-    const info = await this.#ask(new Writer().varint(TRACK).message((m) => m.string(broadcast).string(name)));
-    await info.reader.varint(); // length
-    await info.reader.take(2); // priority, ordered
-    await info.reader.varint(); // the publisher's max age
-    const timescale = await info.reader.varint();
-    info.writer.close().catch(() => {});
-
+    const timescale = await this.#timescale(broadcast, name);
     const id = this.#next++;
-    const request = new Writer().varint(SUBSCRIBE).message((m) => {
-      m.varint(id).string(broadcast).string(name);
-      m.bytes.push(priority, 0);
-      m.varint(maxAge).varint(0).varint(0);
-    });
-    const { reader, writer } = await this.#ask(request);
-    const track = new Track(() => {
+    let unsubscribe = () => {};
+    const track = new Track(timescale, () => {
       this.#tracks.delete(id);
-      writer.close().catch(() => {});
-      reader.cancel();
-    }, timescale);
-    this.#tracks.set(id, track);
+      unsubscribe();
+    });
+    this.#tracks.set(id, track); // before a group can come
+    const { reader, finish } = await this.#ask(new Writer().varint(SUBSCRIBE).message((m) => {
+      m.varint(id).string(broadcast).string(name).u8(priority).u8(0).varint(maxAge).varint(0).varint(0);
+    }));
+    unsubscribe = finish;
     this.#follow(reader, track);
     return track;
   }
 
-  /** Reads a subscription's answers until the relay ends it. */
+  /** Asks what a track is, for the one thing that its frames cannot be read without. */
+  async #timescale(broadcast, name) {
+    const { reader, finish } = await this.#ask(new Writer().varint(TRACK).message((m) => m.string(broadcast).string(name)));
+    try {
+      const info = await reader.message();
+      info.take(2); // priority, ordered
+      info.varint(); // the publisher's max age
+      return info.varint();
+    } finally {
+      finish();
+      reader.cancel();
+    }
+  }
+
+  /** Opens a request. finish ends our side of it, which before the answer is complete
+   * withdraws it. @param {Writer} request */
+  async #ask(request) {
+    const stream = await this.#transport.createBidirectionalStream();
+    const writer = stream.writable.getWriter();
+    await writer.write(request.done());
+    return { reader: new Reader(stream.readable), finish: () => { writer.close().catch(() => {}); } };
+  }
+
+  /** Reads a subscription's answers until the relay or we end it. */
   async #follow(reader, track) {
     try {
       while (await reader.more()) {
-        await reader.varint(); // START, END or DROP
-        await reader.take(await reader.varint());
+        await reader.varint(); // START, END or DROP: the groups themselves tell
+        await reader.message();
       }
     } catch {
       // Reset: the track is gone.
     }
     track.end();
   }
+
+  /** Takes the relay's groups, and its SETUP. */
+  async #acceptGroups() {
+    await each(this.#transport.incomingUnidirectionalStreams, (stream) => this.#acceptGroup(new Reader(stream)));
+    for (const track of this.#tracks.values()) track.end();
+  }
+
+  /** @param {Reader} reader */
+  async #acceptGroup(reader) {
+    if ((await reader.varint()) !== GROUP) return reader.cancel();
+    const header = await reader.message();
+    const track = this.#tracks.get(header.varint());
+    const group = new Group(reader, header.varint());
+    if (track) track.push(group);
+    else group.close();
+  }
+
+  /** Takes what the relay asks: only that we leave. @param {(url: string) => void} leave */
+  async #acceptRequests(leave) {
+    await each(this.#transport.incomingBidirectionalStreams, async ({ readable, writable }) => {
+      const reader = new Reader(readable);
+      const goaway = (await reader.varint()) === GOAWAY;
+      if (goaway) leave((await reader.message()).string());
+      reader.cancel();
+      await (goaway ? writable.close() : writable.abort());
+    });
+  }
+}
+
+/** Hands each value of a stream on, until the stream ends. What one of them throws is its own affair. */
+async function each(stream, take) {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      take(value).catch(() => {});
+    }
+  } catch {
+    // The session is over: closed says why.
+  }
 }
 
 /** Opens a session.
- * @param {string} url of the relay, https
- * @param {{ hashes?: string[] }} [options] hashes: SHA-256 of the certificates to trust, in hex;
- *   empty trusts the browser's authorities */
-export async function connect(url, { hashes = [] } = {}) {
+ * @param {string} url of the relay: https for WebTransport, ws or wss for a WebSocket
+ * @param {{ hashes?: string[], webSocket?: string, delay?: number }} [options] hashes: SHA-256 of the
+ *   certificates to trust with WebTransport, in hex; none leaves it to the browser. webSocket: URL
+ *   to try, too, once WebTransport has failed or delay milliseconds have passed; the first wins
+ * @returns {Promise<Session>} */
+export async function connect(url, { hashes = [], webSocket = "", delay = 500 } = {}) {
+  const session = new Session(await (url.startsWith("ws") ? dial(url, VERSION) : race(url, hashes, webSocket, delay)));
+  await session.setup();
+  return session;
+}
+
+/** Connects over WebTransport, or over a WebSocket where that is sooner. */
+async function race(url, hashes, webSocket, delay) {
+  const first = withPatience(overWebTransport(url, hashes));
+  if (webSocket === "") return first;
+  let won = false;
+  const second = Promise.race([first, sleep(delay)]).catch(() => {}).then(() => {
+    if (won) throw new Error("not needed");
+    return withPatience(dial(webSocket, VERSION));
+  });
+  first.then(() => { won = true; }, () => {});
+  const both = [first, second];
+  const winner = await Promise.any(both).catch((all) => {
+    throw new Error(all.errors.map((err) => err.message).join("; "));
+  });
+  for (const p of both) p.then((transport) => { if (transport !== winner) transport.close(); }, () => {});
+  return winner;
+}
+
+async function overWebTransport(url, hashes) {
   if (typeof WebTransport === "undefined") throw new Error("this browser has no WebTransport");
   const transport = new WebTransport(url, {
     protocols: [VERSION],
@@ -323,9 +309,23 @@ export async function connect(url, { hashes = [] } = {}) {
   });
   transport.closed.catch(() => {});
   await transport.ready;
-  const session = new Session(transport);
-  await session.setup();
-  return session;
+  if (transport.protocol === VERSION) return transport;
+  transport.close();
+  throw new Error(`no ${VERSION} over WebTransport`);
+}
+
+function sleep(milliseconds) {
+  return new Promise((wake) => { setTimeout(wake, milliseconds); });
+}
+
+/** Gives up waiting for a transport after a while; one that comes later is closed. */
+function withPatience(transport) {
+  let late = false;
+  transport.then((t) => { if (late) t.close(); }, () => {});
+  return Promise.race([transport, sleep(PATIENCE).then(() => {
+    late = true;
+    throw new Error("timed out");
+  })]);
 }
 
 function fromHex(hex) {

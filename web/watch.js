@@ -1,8 +1,17 @@
 // Watches the demo's broadcast: pictures on a canvas, with latency and bitrate.
+// ?transport=websocket in the page's address does without WebTransport.
+
+import { Meter, showBitrate, showLatency } from "./meter.js";
 import { connect } from "./moq.js";
+
+const MAX_AGE = 1000; // milliseconds behind the newest picture that are worth showing
+const SHORTEST_WAIT = 500, LONGEST_WAIT = 8000; // milliseconds before another attempt
+const STABLE = 10_000; // a session of so many milliseconds was a good one
+const REFRESH = 500; // milliseconds
 
 const $ = (id) => document.getElementById(id);
 const picture = $("picture").getContext("2d");
+const meter = new Meter();
 
 /** @param {"starting" | "live" | "waiting" | "lost"} state @param {string} text */
 function say(state, text) {
@@ -10,50 +19,45 @@ function say(state, text) {
   $("state").textContent = text;
 }
 
-/** Figures of the last second, shown twice a second. */
-class Meter {
-  #bytes = /** @type {[number, number][]} */ ([]);
-  #latency = NaN;
-  frames = 0;
-  skipped = 0;
-
-  frame(size, latency) {
-    this.frames++;
-    this.#latency = Number.isNaN(this.#latency) ? latency : this.#latency * 0.9 + latency * 0.1;
-    this.#bytes.push([performance.now(), size]);
-  }
-
-  show() {
-    const since = performance.now() - 1000;
-    this.#bytes = this.#bytes.filter(([at]) => at >= since);
-    const bits = this.#bytes.reduce((sum, [, size]) => sum + size * 8, 0);
-    $("bitrate").textContent = bits >= 1e6 ? `${(bits / 1e6).toFixed(2)} Mbit/s` : `${Math.round(bits / 1000)} kbit/s`;
-    $("latency").textContent = Number.isNaN(this.#latency) ? "–" : `${Math.max(this.#latency, 0).toFixed(1)} ms`;
-    $("frames").textContent = String(this.frames);
-    $("skipped").textContent = String(this.skipped);
-  }
+function refresh() {
+  $("bitrate").textContent = showBitrate(meter.bitrate(performance.now()));
+  $("latency").textContent = showLatency(meter.latency);
+  $("frames").textContent = String(meter.frames);
+  $("skipped").textContent = String(meter.skipped);
 }
-
-const meter = new Meter();
-setInterval(() => meter.show(), 500);
 
 /** A frame is its send time, nanoseconds since 1970 in 8 bytes, then a JPEG. */
 async function draw(payload) {
   const sent = Number(new DataView(payload.buffer, payload.byteOffset).getBigUint64(0) / 1000n) / 1000;
-  meter.frame(payload.length, Date.now() - sent);
+  meter.frame(performance.now(), payload.length, Date.now() - sent);
   const image = await createImageBitmap(new Blob([payload.subarray(8)], { type: "image/jpeg" }));
   picture.drawImage(image, 0, 0, picture.canvas.width, picture.canvas.height);
   image.close();
 }
 
-async function play(session, config) {
-  const track = await session.subscribe(config.broadcast, "video", { maxAge: 1000 });
-  say("live", "Live over WebTransport");
-  let expected = -1;
+/** The first frame of a track's newest group, as JSON. */
+async function readJSON(session, broadcast, name) {
+  for await (const group of await session.subscribe(broadcast, name)) {
+    for await (const { payload } of group) return JSON.parse(new TextDecoder().decode(payload));
+  }
+  throw new Error(`${name} is empty`);
+}
+
+async function play(session, broadcast) {
+  const catalog = await readJSON(session, broadcast, "catalog.json");
+  if (catalog.format !== "mjpeg") throw new Error(`pictures are ${catalog.format}`);
+  picture.canvas.width = catalog.width;
+  picture.canvas.height = catalog.height;
+  const track = await session.subscribe(broadcast, catalog.track, { maxAge: MAX_AGE });
+  say("live", "Live");
+  let next = null; // the group that comes in order
   for await (const group of track) {
-    if (group.sequence < expected) continue; // late: a newer one was shown
-    if (expected >= 0) meter.skipped += group.sequence - expected;
-    expected = group.sequence + 1;
+    if (next !== null && group.sequence < next) {
+      group.close(); // late: a newer one was shown
+      continue;
+    }
+    if (next !== null) meter.skipped += group.sequence - next;
+    next = group.sequence + 1;
     try {
       for await (const frame of group) await draw(frame.payload);
     } catch {
@@ -64,30 +68,51 @@ async function play(session, config) {
 
 /** One session, until it ends. */
 async function watch(config) {
-  const hashes = (await (await fetch(config.certificates)).json()).certificates.map((c) => c.sha256);
-  const session = await connect(config.relay, { hashes });
+  const session = await open(config);
+  session.goingAway.then(() => session.close());
   try {
+    $("transport").textContent = session.kind;
     say("waiting", "Connected, waiting for the broadcast");
     for await (const { name, live } of session.announced(config.broadcast)) {
-      if (name === "" && live) await play(session, config);
+      if (name !== "" || !live) continue;
+      await play(session, config.broadcast);
       say("waiting", "The broadcast has ended, waiting for its return");
     }
   } finally {
     session.close();
+    $("transport").textContent = "–";
   }
 }
 
-const config = await (await fetch("config.json")).json();
-$("relay").textContent = config.relay;
-$("broadcast").textContent = config.broadcast;
-for (let wait = 500; ; wait = Math.min(wait * 2, 8000)) {
-  const began = performance.now();
-  try {
-    await watch(config);
-    say("lost", "Connection closed, trying again");
-  } catch (err) {
-    say("lost", `No connection (${err.message}), trying again`);
-  }
-  if (performance.now() - began > 10_000) wait = 500;
-  await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random() / 2)));
+async function open({ relay, webSocket, certificates }) {
+  if (new URLSearchParams(location.search).get("transport") === "websocket") return connect(webSocket);
+  return connect(relay, { webSocket, hashes: await fingerprints(certificates) });
 }
+
+/** Of the certificates that the relay made for itself; they change every few days. */
+async function fingerprints(url) {
+  if (!url) return [];
+  const { certificates } = await (await fetch(url, { cache: "no-store" })).json();
+  return certificates.map((c) => c.sha256);
+}
+
+/** Watches for good: one session after another, with growing pauses while they fail. */
+async function run() {
+  const config = await (await fetch("config.json")).json();
+  $("relay").textContent = config.relay;
+  $("broadcast").textContent = config.broadcast;
+  for (let wait = SHORTEST_WAIT; ; wait = Math.min(wait * 2, LONGEST_WAIT)) {
+    const began = performance.now();
+    try {
+      await watch(config);
+      say("lost", "The connection was closed, trying again");
+    } catch (err) {
+      say("lost", `No connection (${err.message}), trying again`);
+    }
+    if (performance.now() - began > STABLE) wait = SHORTEST_WAIT;
+    await new Promise((wake) => { setTimeout(wake, wait * (0.5 + Math.random() / 2)); });
+  }
+}
+
+setInterval(refresh, REFRESH);
+run().catch((err) => say("lost", `The page does not know its relay: ${err.message}`));
