@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/moqmesh/moqmesh/moq/session"
@@ -20,6 +21,8 @@ type fakeConn struct {
 	peer   *fakeConn
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+
+	touched atomic.Int64 // how often it was asked or given anything
 
 	mu       sync.Mutex // guards what follows, and the streams we opened
 	changed  chan struct{}
@@ -164,6 +167,7 @@ func (c *fakeConn) Close(code session.SessionCode, reason string) {
 func (c *fakeConn) Context() context.Context { return c.ctx }
 
 func (c *fakeConn) Stats() session.Stats {
+	c.touched.Add(1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return session.Stats{BytesSent: c.sent, RTT: c.rtt, SendRate: c.sendRate}
@@ -185,7 +189,6 @@ type fakeStream struct {
 	stopped  *session.StreamCode
 	deadline time.Time
 	urgency  int8
-	total    int // bytes ever written
 }
 
 func (s *fakeStream) change(f func()) {
@@ -229,8 +232,8 @@ func (s *fakeStream) writable() error {
 }
 
 func (s *fakeStream) put(p []byte) {
+	s.c.touched.Add(1)
 	s.buf = append(s.buf, p...)
-	s.total += len(p)
 	close(s.changed)
 	s.changed = make(chan struct{})
 }

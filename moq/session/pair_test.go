@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,6 +137,12 @@ func groups(t *testing.T, s *moq.Subscription) (list []string) {
 	for r, ok := s.Next(); ok; r, ok = s.Next() {
 		list = append(list, text(t, &r))
 	}
+	return list
+}
+
+// sorted puts groups that came on streams of their own, in any order, in order.
+func sorted(list []string) []string {
+	slices.Sort(list)
 	return list
 }
 
