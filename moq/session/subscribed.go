@@ -29,7 +29,9 @@ type subscribed struct {
 	started  bool
 	from     uint64 // first group served; valid where started
 	seen     uint64 // groups that have come, by stream or datagram, or were declared dropped
-	expected uint64 // how many will, as the peer said with its end
+	end      uint64 // as the peer said; 0 until then
+	counted  uint64 // group streams in all, as the peer said; 07
+	expected uint64 // how many groups will come
 }
 
 // subscribe pulls the track while it is wanted. over: the track has ended, and
@@ -113,16 +115,14 @@ func (c *subscribed) readAnswers() error {
 			if err != nil {
 				return err
 			}
-			c.mu.Lock()
-			c.started, c.from = true, m.Group
-			c.mu.Unlock()
+			c.expect(func() { c.started, c.from = true, m.Group })
 		case lite.AnswerEnd:
 			m, err := lite.DecodeSubscribeEnd(body, c.s.v)
 			if err != nil {
 				return err
 			}
 			ended = true
-			c.expect(m)
+			c.expect(func() { c.end, c.counted = m.Group, m.Streams })
 			if err := c.w.SetEnd(m.Group); err != nil && c.s.v >= lite.V06 {
 				return fmt.Errorf("end at group %d, below one already seen: %w", m.Group, err)
 			}
@@ -138,16 +138,18 @@ func (c *subscribed) readAnswers() error {
 	}
 }
 
-// expect takes from the announced end how many groups there are to come (§8.4):
-// on 07 it is said, before that it follows from the first one.
-func (c *subscribed) expect(m lite.SubscribeEnd) {
+// expect takes in what the peer said of the start or the end, in either order, and
+// how many groups there are then to come (§8.4): on 07 that is said, before that
+// it follows from the first one. Without a start none was served.
+func (c *subscribed) expect(learn func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	learn()
 	switch {
 	case c.s.v >= lite.V07WIP:
-		c.expected = m.Streams
+		c.expected = c.counted
 	case c.started:
-		c.expected = m.Group - min(c.from, m.Group)
+		c.expected = c.end - min(c.from, c.end)
 	}
 }
 
