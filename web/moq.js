@@ -155,7 +155,8 @@ export class Session {
   }
 
   /** Follows what is announced below prefix: each name, without the prefix, with whether it
-   * is there. To leave the loop is to follow no longer.
+   * is there. One that comes again while it is there has another way or publisher. To leave the
+   * loop is to follow no longer.
    * @param {string} prefix
    * @returns {AsyncGenerator<{ name: string, live: boolean }>} */
   async *announced(prefix) {

@@ -19,6 +19,10 @@ function say(state, text) {
   $("state").textContent = text;
 }
 
+function sleep(milliseconds) {
+  return new Promise((wake) => { setTimeout(wake, milliseconds); });
+}
+
 function refresh() {
   $("bitrate").textContent = showBitrate(meter.bitrate(performance.now()));
   $("latency").textContent = showLatency(meter.latency);
@@ -43,12 +47,15 @@ async function readJSON(session, broadcast, name) {
   throw new Error(`${name} is empty`);
 }
 
-async function play(session, broadcast) {
+/** Shows the broadcast until its track ends, or until signal says so. */
+async function play(session, broadcast, signal) {
   const catalog = await readJSON(session, broadcast, "catalog.json");
   if (catalog.format !== "mjpeg") throw new Error(`pictures are ${catalog.format}`);
   picture.canvas.width = catalog.width;
   picture.canvas.height = catalog.height;
   const track = await session.subscribe(broadcast, catalog.track, { maxAge: MAX_AGE });
+  if (signal.aborted) return track.close();
+  signal.addEventListener("abort", () => track.close());
   say("live", "Live");
   let next = null; // the group that comes in order
   for await (const group of track) {
@@ -58,27 +65,53 @@ async function play(session, broadcast) {
     }
     if (next !== null) meter.skipped += group.sequence - next;
     next = group.sequence + 1;
-    try {
-      for await (const frame of group) await draw(frame.payload);
-    } catch {
-      meter.skipped++; // given up by the relay: it was too old
-    }
+    await show(group, signal);
   }
+}
+
+async function show(group, signal) {
+  const close = () => group.close();
+  signal.addEventListener("abort", close);
+  try {
+    for await (const frame of group) await draw(frame.payload);
+  } catch {
+    meter.skipped++; // given up by the relay: it was too old
+  } finally {
+    signal.removeEventListener("abort", close);
+  }
+}
+
+/** Plays on, whatever becomes of a track, until the function that it returns is called. */
+function start(session, broadcast) {
+  const quit = new AbortController();
+  const run = async () => {
+    while (!quit.signal.aborted) {
+      await play(session, broadcast, quit.signal).catch(() => {}); // not there yet, or no more
+      if (quit.signal.aborted) return;
+      say("waiting", "Waiting for pictures");
+      await sleep(SHORTEST_WAIT);
+    }
+  };
+  run();
+  return () => quit.abort();
 }
 
 /** One session, until it ends. */
 async function watch(config) {
   const session = await open(config);
   session.goingAway.then(() => session.close());
+  let stop = () => {};
   try {
     $("transport").textContent = session.kind;
     say("waiting", "Connected, waiting for the broadcast");
     for await (const { name, live } of session.announced(config.broadcast)) {
-      if (name !== "" || !live) continue;
-      await play(session, config.broadcast);
-      say("waiting", "The broadcast has ended, waiting for its return");
+      if (name !== "") continue;
+      stop(); // if it is announced again, somebody else may publish it
+      stop = live ? start(session, config.broadcast) : () => {};
+      if (!live) say("waiting", "The broadcast has ended, waiting for its return");
     }
   } finally {
+    stop();
     session.close();
     $("transport").textContent = "–";
   }
@@ -110,7 +143,7 @@ async function run() {
       say("lost", `No connection (${err.message}), trying again`);
     }
     if (performance.now() - began > STABLE) wait = SHORTEST_WAIT;
-    await new Promise((wake) => { setTimeout(wake, wait * (0.5 + Math.random() / 2)); });
+    await sleep(wait * (0.5 + Math.random() / 2));
   }
 }
 
