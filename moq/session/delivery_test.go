@@ -236,15 +236,6 @@ func TestPublisherIsReplaced(t *testing.T) {
 	})
 }
 
-// rawViewer subscribes to the camera's track and reads nothing but what it says.
-func (s *side) rawViewer(t *testing.T, v lite.Version, p lite.Preferences) (*fakeConn, session.Stream) {
-	t.Helper()
-	peer, _ := serveRaw(t, v, s)
-	q := ask(t, peer, request(v, lite.StreamSubscribe, lite.Subscribe{Broadcast: camera, Track: "v", Preferences: p}))
-	synctest.Wait()
-	return peer, q
-}
-
 // local publishes the camera at the side itself.
 func (s *side) local(t *testing.T, track string) *moq.TrackWriter {
 	t.Helper()
