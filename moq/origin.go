@@ -127,13 +127,23 @@ type Reader struct {
 func (o *Origin) Find(path string, r Reader) (b *Broadcast, suffix string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	e, suffix := o.coverLocked(path, r, false)
+	if e == nil {
+		return nil, "", ErrUnroutable
+	}
+	return e.broadcast, suffix, nil
+}
+
+// coverLocked is the best route that r can use to the deepest path that is path or
+// above it; nil where there is none.
+func (o *Origin) coverLocked(path string, r Reader, forwardable bool) (e *entry, suffix string) {
 	for at := path; ; at = parent(at) {
-		if e := o.bestLocked(at, r, false); e != nil {
+		if e := o.bestLocked(at, r, forwardable); e != nil {
 			suffix, _ = wire.TrimPathPrefix(path, at)
-			return e.broadcast, suffix, nil
+			return e, suffix
 		}
 		if at == "" {
-			return nil, "", ErrUnroutable
+			return nil, ""
 		}
 	}
 }
@@ -199,6 +209,8 @@ func (o *Origin) changedLocked(path string) {
 	for _, w := range o.watchers {
 		if visible(path, w.prefix, w.reader) {
 			w.markLocked(path)
+		} else if _, above := wire.TrimPathPrefix(w.prefix, path); above && path != w.prefix && w.mayCover() {
+			w.markLocked(w.prefix)
 		}
 	}
 }

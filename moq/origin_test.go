@@ -248,3 +248,43 @@ func TestBlockedReaderWakes(t *testing.T) {
 		}
 	})
 }
+
+// TestWatchInsideABroadcast: who watches a prefix inside an announced path is told of
+// that path, as the prefix itself (§6.5).
+func TestWatchInsideABroadcast(t *testing.T) {
+	o := NewOrigin(99, NewCache(0))
+	outer, a := announce(o, "room", Route{Hops: []uint64{1}, Via: 1})
+	allow := func(path string) bool { return path == "room/cam" }
+	w := o.Watch("room/cam", Reader{Allow: allow})
+	defer w.Close()
+	ev, ok := w.Next()
+	if !ok || ev.Path != "room/cam" || ev.Suffix != "" || ev.Broadcast != outer || ev.Below != "cam" {
+		t.Errorf("event %+v, %v, want room/cam, served by room", ev, ok)
+	}
+	inner, b := announce(o, "room/cam", Route{Hops: []uint64{2}, Via: 2})
+	if ev, ok = w.Next(); !ok || ev.Change != Replaced || ev.Broadcast != inner || ev.Below != "" {
+		t.Errorf("event %+v, %v, want the deeper path to replace it", ev, ok)
+	}
+	a.Update(Route{Hops: []uint64{1}, Via: 1, Warm: 3})
+	if ev, ok = w.Next(); ok {
+		t.Errorf("event %+v though the deeper path serves", ev)
+	}
+	b.Withdraw()
+	if ev, ok = w.Next(); !ok || ev.Change != Replaced || ev.Broadcast != outer {
+		t.Errorf("event %+v, %v, want room again", ev, ok)
+	}
+	a.Withdraw()
+	if ev, ok = w.Next(); !ok || ev.Change != Ended {
+		t.Errorf("event %+v, %v, want the end", ev, ok)
+	}
+	announce(o, "roo", Route{Hops: []uint64{1}, Via: 1})
+	if ev, ok = w.Next(); ok {
+		t.Errorf("event %+v for a path that is no parent", ev)
+	}
+	denied := o.Watch("room/mic", Reader{Allow: allow})
+	defer denied.Close()
+	announce(o, "room", Route{Hops: []uint64{1}, Via: 1})
+	if ev, ok = denied.Next(); ok {
+		t.Errorf("event %+v outside what is allowed", ev)
+	}
+}

@@ -29,9 +29,13 @@ type Event struct {
 	Change    Change
 	Route     Route // valid but for Ended
 	Broadcast *Broadcast
+	// Below is what of Path lies below what is announced, for TrackKey.Suffix. Not
+	// empty only where the watched prefix is inside a broadcast.
+	Below string
 }
 
-// Watcher follows the announcements at and below a prefix for one reader. It
+// Watcher follows the announcements at and below a prefix for one reader. Where
+// nothing announces the prefix itself, the nearest path above stands for it. It
 // remembers which paths changed, not how often: its memory is bounded by the
 // number of paths. One goroutine reads it at a time.
 type Watcher struct {
@@ -59,11 +63,19 @@ func (o *Origin) Watch(prefix string, r Reader) *Watcher {
 		o: o, prefix: prefix, reader: r, wakec: make(chan struct{}, 1),
 		told: make(map[string]*told), dirty: make(map[string]struct{}),
 	}
+	if e, _ := o.coverLocked(prefix, r, true); e != nil && w.mayCover() {
+		w.markLocked(prefix)
+	}
 	for _, path := range o.pathsLocked(prefix, r) {
 		w.markLocked(path)
 	}
 	o.watchers = append(o.watchers, w)
 	return w
+}
+
+// mayCover says whether the reader may learn that a path above serves the prefix.
+func (w *Watcher) mayCover() bool {
+	return w.reader.Allow == nil || w.reader.Allow(w.prefix)
 }
 
 func (w *Watcher) markLocked(path string) {
@@ -131,6 +143,9 @@ func (w *Watcher) reportLocked(path string) (ev Event, ok bool) {
 	suffix, _ := wire.TrimPathPrefix(path, w.prefix)
 	ev = Event{Path: path, Suffix: suffix}
 	old, best := w.told[path], w.o.bestLocked(path, w.reader, true)
+	if best == nil && path == w.prefix {
+		best, ev.Below = w.o.coverLocked(path, w.reader, true)
+	}
 	switch {
 	case best == nil && old == nil:
 		return ev, false
