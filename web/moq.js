@@ -122,6 +122,7 @@ export class Session {
   #transport;
   #tracks = /** @type {Map<number, Track>} */ (new Map());
   #next = 0; // subscribe id
+  #hop = 1 + Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1)); // our identity
 
   /** @param {WebTransport | Connection} transport */
   constructor(transport) {
@@ -145,11 +146,10 @@ export class Session {
   /** For connect: says who we are. */
   async setup() {
     const writer = (await this.#transport.createUnidirectionalStream()).getWriter();
-    const hop = 1 + Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1));
     await writer.write(new Writer().varint(SETUP).message((m) => {
       m.varint(2);
       m.varint(ROLE).message((v) => v.varint(SUBSCRIBER));
-      m.varint(HOP).message((v) => v.varint(hop));
+      m.varint(HOP).message((v) => v.varint(this.#hop));
     }).done());
     await writer.close();
   }
@@ -246,15 +246,28 @@ export class Session {
     else group.close();
   }
 
-  /** Takes what the relay asks: only that we leave. @param {(url: string) => void} leave */
+  /** Takes what the relay asks. @param {(url: string) => void} leave */
   async #acceptRequests(leave) {
     await each(this.#transport.incomingBidirectionalStreams, async ({ readable, writable }) => {
       const reader = new Reader(readable);
-      const goaway = (await reader.varint()) === GOAWAY;
-      if (goaway) leave((await reader.message()).string());
+      switch (await reader.varint()) {
+        case ANNOUNCE:
+          return this.#announceNothing(reader, writable.getWriter());
+        case GOAWAY:
+          leave((await reader.message()).string());
+          return writable.close();
+      }
       reader.cancel();
-      await (goaway ? writable.close() : writable.abort());
+      return writable.abort();
     });
+  }
+
+  /** Answers a relay that asks before it knows our role: to refuse would end the session. */
+  async #announceNothing(reader, writer) {
+    await reader.message();
+    await writer.write(new Writer().message((m) => m.varint(this.#hop).varint(0)).done());
+    await reader.more(); // until it asks no more
+    await writer.close();
   }
 }
 

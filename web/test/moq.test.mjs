@@ -33,9 +33,12 @@ class FakeTransport {
     this.#groups.enqueue(new Blob([unhex(text)]).stream());
   }
 
-  /** Sends a request to the client. */
+  /** Sends a request to the client, and returns what it answers. */
   ask(text) {
-    this.#asks.enqueue({ readable: new Blob([unhex(text)]).stream(), writable: new WritableStream() });
+    const answer = new TransformStream(undefined, { highWaterMark: 1e6 });
+    const readable = new ReadableStream({ start: (c) => c.enqueue(unhex(text)) });
+    this.#asks.enqueue({ readable, writable: answer.writable });
+    return new Reader(answer.readable);
   }
 
   end() {
@@ -151,4 +154,16 @@ test("a relay that leaves", async () => {
   transport.ask("04"); // a PROBE, which is none of ours
   transport.ask("05131268747470733a2f2f622e6578616d706c652f");
   assert.equal(await session.goingAway, "https://b.example/");
+});
+
+test("a relay that asks for announcements gets none, and is not refused", async () => {
+  const transport = new FakeTransport();
+  new Session(transport);
+  const answer = transport.ask("010100");
+  const ok = await answer.message();
+  assert.ok(ok.varint() > 0);
+  assert.equal(ok.varint(), 0);
+  ok.end();
+  const ended = await Promise.race([answer.more(), new Promise((later) => { setImmediate(later, "open"); })]);
+  assert.equal(ended, "open");
 });
