@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // TestFetchFromEarlierFrame: who asks for more of a group does not cut those who
@@ -99,5 +100,33 @@ func TestFetchOfADeadTrack(t *testing.T) {
 	}
 	if len(src.fetched) != 1 {
 		t.Error("a dead track is fetched from")
+	}
+}
+
+// TestFetchKeepsTheFeed: who fetches the group that is being written keeps the feed
+// running when the last subscriber leaves.
+func TestFetchKeepsTheFeed(t *testing.T) {
+	src := &fakeSource{}
+	b := NewBroadcast(NewCache(0), src)
+	s := subscribe(t, b, SubscribeOptions{Priority: 7, MaxAge: time.Second})
+	w := src.opened[0]
+	w.SetInfo(TrackInfo{MaxAge: time.Minute, Timescale: 1000})
+	g, err := w.Group(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.WriteFrame(Frame{Payload: []byte("a")})
+	f, err := s.Track().Fetch(t.Context(), 3, 0, 0)
+	if err != nil || len(src.fetched) != 0 {
+		t.Fatalf("fetch of a live group: %v, %d fetches", err, len(src.fetched))
+	}
+	s.Close()
+	d, _ := w.Demand()
+	if want := (Demand{Subscribers: 1, Holders: 1, Priority: 7, MaxAge: time.Second}); d != want {
+		t.Errorf("demand of a fetch: %+v, want %+v", d, want)
+	}
+	f.Close()
+	if d, _ := w.Demand(); d.Subscribers != 0 || d.Holders != 0 {
+		t.Errorf("demand after all: %+v", d)
 	}
 }
