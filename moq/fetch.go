@@ -14,6 +14,8 @@ type Fetched struct {
 	GroupReader
 	t *Track
 	f *fetch // nil: the group is in the track
+
+	feeding bool // the group was still being written: the feed must go on
 }
 
 // Fetch reads one group from frame on: out of the track where it is there with
@@ -51,7 +53,12 @@ func (t *Track) cached(sequence, frame uint64) *Fetched {
 		return nil
 	}
 	t.cache.touch(t.groups[i])
-	return &Fetched{GroupReader: r, t: t}
+	f := &Fetched{GroupReader: r, t: t, feeding: !t.groups[i].finished}
+	if f.feeding {
+		t.feeding++
+		t.redemandLocked()
+	}
+	return f
 }
 
 // startFetch joins a fetch that serves frame, or begins one: g is then new.
@@ -105,10 +112,16 @@ func (t *Track) awaitLive(ctx context.Context, sequence, frame uint64) (*Fetched
 // Close lets go of the group. The last reader of a fetch that is still under way
 // cancels it: a cut group is never kept as whole.
 func (f *Fetched) Close() {
+	f.t.mu.Lock()
+	if f.feeding {
+		f.feeding = false
+		f.t.feeding--
+		f.t.redemandLocked()
+	}
 	if f.f == nil {
+		f.t.mu.Unlock()
 		return
 	}
-	f.t.mu.Lock()
 	f.f.readers--
 	cancel := f.f.cancel
 	idle := f.f.readers == 0 && !f.f.g.finished

@@ -29,6 +29,7 @@ type Track struct {
 	changed  chan struct{} // closed at the next change; nil while nobody waits
 	source   Source        // fetches groups that are not here; nil = cannot
 	fetched  map[uint64]*fetch
+	feeding  int  // fetches that read a group off the feed as it comes
 	holders  int  // handles and subscriptions open
 	orphan   bool // its broadcast is gone: nothing is worth keeping
 }

@@ -131,7 +131,7 @@ func (w *TrackWriter) Idle() {
 
 // Demand is what all subscribers of a track together want (moq-lite.md §14.4).
 type Demand struct {
-	Subscribers int
+	Subscribers int           // and fetches that read off the feed
 	Holders     int           // subscribers and whoever asks about the track or fetches
 	Priority    uint8         // the highest
 	MaxAge      time.Duration // the longest, at most the track's own
@@ -165,7 +165,10 @@ func (t *Track) redemandLocked() {
 		d.Start = d.Start.widen(o.Start)
 		d.End = d.End.widen(o.End)
 	}
-	d.Subscribers, d.Holders = len(t.subs), t.holders
+	if len(t.subs) == 0 && t.feeding > 0 {
+		d = t.wanted // a fetch goes on with what was there
+	}
+	d.Subscribers, d.Holders = len(t.subs)+t.feeding, t.holders+t.feeding
 	if d == t.wanted {
 		return
 	}
