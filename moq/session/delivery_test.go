@@ -433,7 +433,7 @@ func TestGoroutineBudget(t *testing.T) {
 		for _, s := range subs {
 			s.Close()
 		}
-		time.Sleep(time.Minute)         // past the time that tracks are kept
+		time.Sleep(time.Minute)                      // past the time that tracks are kept
 		if n := count() - idle; n >= subscriptions { // what leaks leaks for each
 			t.Errorf("%d goroutines are left of the subscriptions", n)
 		}
