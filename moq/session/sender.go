@@ -203,9 +203,12 @@ func (h *share) add(n int) {
 }
 
 // spent says whether the peer has had its share for now. Only where there is a rate.
+// What is left over counts for as long as the sender may have overslept.
 func (h *share) spent(now time.Time) bool {
-	owed := h.debt.Load() - int64(now.Sub(h.paid).Seconds()*float64(h.rate))
-	h.debt.Store(max(owed, 0))
+	owed := h.debt.Add(-int64(now.Sub(h.paid).Seconds() * float64(h.rate)))
+	if left := -int64(retryAfter.Seconds() * float64(h.rate)); owed < left {
+		h.debt.Store(left)
+	}
 	h.paid = now
 	return owed > 0
 }
