@@ -207,6 +207,9 @@ func TestMessageTooBig(t *testing.T) {
 	}
 	defer ws.CloseNow()
 	server := <-a.conns
+	if _, _, err := ws.Read(t.Context()); err != nil { // its parameters: it now writes nothing more
+		t.Fatal(err)
+	}
 	_ = ws.Write(t.Context(), websocket.MessageBinary, make([]byte, 20_000))
 	<-server.Context().Done()
 	if cause := context.Cause(server.Context()); !errors.Is(cause, websocket.ErrMessageTooBig) {
