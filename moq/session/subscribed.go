@@ -23,21 +23,25 @@ type subscribed struct {
 
 	changed chan struct{} // has a token when a group has come, or its stream ended
 
-	mu       sync.Mutex               // guards what follows
-	streams  map[uint64]ReceiveStream // groups being read, by sequence
-	closed   bool
-	started  bool
-	from     uint64 // first group served; valid where started
-	seen     uint64 // groups that have come, by stream or datagram, or were declared dropped
-	end      uint64 // as the peer said; 0 until then
-	counted  uint64 // group streams in all, as the peer said; 07
-	expected uint64 // how many groups will come
+	mu      sync.Mutex               // guards what follows
+	streams map[uint64]ReceiveStream // groups being read, by sequence
+	closed  bool
+	started bool
+	from    uint64 // first group sent, which need not be the lowest; valid where started
+	lowest  uint64 // sequence that has come; the highest number until one has
+	floor   uint64 // lowest sequence that we asked for
+	seen    uint64 // groups that have come, by stream or datagram, or were declared dropped
+	end     uint64 // as the peer said; 0 until then
+	counted uint64 // group streams in all, as the peer said; 07
 }
 
 // subscribe pulls the track while it is wanted. over: the track has ended, and
 // so has w; else nobody wants it now.
 func (u *upstream) subscribe(ctx context.Context, w *moq.TrackWriter, want moq.Demand) (over bool, err error) {
-	c := &subscribed{s: u.s, w: w, streams: make(map[uint64]ReceiveStream), changed: make(chan struct{}, 1)}
+	c := &subscribed{
+		s: u.s, w: w, streams: make(map[uint64]ReceiveStream), changed: make(chan struct{}, 1),
+		lowest: math.MaxUint64, floor: u.s.floor(want),
+	}
 	c.id = u.s.register(c)
 	defer u.s.unregister(c)
 	c.stream, err = u.s.request(ctx, lite.StreamSubscribe, ClassSubscribe, func(b []byte) []byte {
@@ -115,14 +119,18 @@ func (c *subscribed) readAnswers() error {
 			if err != nil {
 				return err
 			}
-			c.expect(func() { c.started, c.from = true, m.Group })
+			c.mu.Lock()
+			c.started, c.from = true, m.Group
+			c.mu.Unlock()
 		case lite.AnswerEnd:
 			m, err := lite.DecodeSubscribeEnd(body, c.s.v)
 			if err != nil {
 				return err
 			}
 			ended = true
-			c.expect(func() { c.end, c.counted = m.Group, m.Streams })
+			c.mu.Lock()
+			c.end, c.counted = m.Group, m.Streams
+			c.mu.Unlock()
 			if err := c.w.SetEnd(m.Group); err != nil && c.s.v >= lite.V06 {
 				return fmt.Errorf("end at group %d, below one already seen: %w", m.Group, err)
 			}
@@ -138,19 +146,24 @@ func (c *subscribed) readAnswers() error {
 	}
 }
 
-// expect takes in what the peer said of the start or the end, in either order, and
-// how many groups there are then to come (§8.4): on 07 that is said, before that
-// it follows from the first one. Without a start none was served.
-func (c *subscribed) expect(learn func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	learn()
+// expectedLocked is how many groups there are in all (§8.4): on 07 that is said,
+// before that it follows from the lowest known. Without a start none was served.
+func (c *subscribed) expectedLocked() uint64 {
 	switch {
 	case c.s.v >= lite.V07WIP:
-		c.expected = c.counted
-	case c.started:
-		c.expected = c.end - min(c.from, c.end)
+		return c.counted
+	case !c.started:
+		return 0
 	}
+	return c.end - min(c.from, c.lowest, c.end)
+}
+
+// arrivedAs counts a group that has come.
+func (c *subscribed) arrivedAs(sequence uint64) {
+	c.mu.Lock()
+	c.lowest = min(c.lowest, sequence)
+	c.mu.Unlock()
+	c.arrived(1)
 }
 
 // arrived counts n groups more as accounted for.
@@ -181,15 +194,14 @@ func (c *subscribed) finish(ctx context.Context, err error) error {
 	}
 	timer := time.NewTimer(max(info.MaxAge, time.Second))
 	defer timer.Stop()
-	// Up to 04 nothing says how many groups there are: the FIN may have overtaken
-	// some, which get a moment.
-	settled := time.NewTimer(unsaidEnd)
+	wait := c.straggle()
+	settled := time.NewTimer(wait)
 	defer settled.Stop()
-	for unsaid := c.s.v < lite.V05; unsaid || c.expecting(); {
+	for unsettled := wait > 0; unsettled || c.expecting(); {
 		select {
 		case <-c.changed:
 		case <-settled.C:
-			unsaid = false
+			unsettled = false
 		case <-timer.C:
 			c.w.Finish()
 			return nil
@@ -201,15 +213,46 @@ func (c *subscribed) finish(ctx context.Context, err error) error {
 	return nil
 }
 
-// unsaidEnd is how long after the FIN of a subscription without an announced end
-// groups may still begin.
-const unsaidEnd = time.Second
+// Bounds on how long after the FIN of a subscription groups may still begin that
+// nothing has told us of.
+const (
+	leastStraggle = 100 * time.Millisecond
+	mostStraggle  = time.Second
+)
+
+// straggle is how long to wait for groups that the peer's FIN has overtaken and
+// that its answers do not count. Up to 04 that may be any group. From 05 to 06
+// those below the start: it names the first that was sent, and a lower one that
+// we asked for may be behind it. On 07 all are counted.
+func (c *subscribed) straggle() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.s.v < lite.V05:
+		return mostStraggle
+	case c.s.v >= lite.V07WIP || !c.started || min(c.from, c.lowest) <= c.floor:
+		return 0
+	}
+	return min(max(4*c.s.conn.Stats().RTT, leastStraggle), mostStraggle)
+}
+
+// floor is the lowest sequence that a demand asks the peer for: none below the
+// live edge up to 06-wip, unless it names a group.
+func (s *Session) floor(d moq.Demand) uint64 {
+	switch {
+	case d.Start.Kind == moq.StartAt:
+		return d.Start.Group
+	case s.v >= lite.V06:
+		return 0
+	}
+	return math.MaxUint64
+}
 
 // expecting says whether group streams are open or announced and missing.
 func (c *subscribed) expecting() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.streams) > 0 || c.seen < c.expected
+	return len(c.streams) > 0 || c.seen < c.expectedLocked()
 }
 
 // register gives c the next subscribe id.
@@ -240,7 +283,7 @@ func (s *Session) upstream(id uint64) *subscribed {
 
 // group begins a group that has arrived.
 func (c *subscribed) group(h lite.GroupHeader, stream ReceiveStream) (*moq.GroupWriter, error) {
-	defer c.arrived(1)
+	defer c.arrivedAs(h.Sequence)
 	w, err := c.w.GroupAt(h.Sequence, int(min(h.FrameStart, moq.MaxFrames)))
 	if err != nil {
 		if errors.Is(err, moq.ErrMalformed) && c.s.v >= lite.V06 {
@@ -290,7 +333,7 @@ func (s *Session) receiveDatagrams(ctx context.Context) error {
 		if c := s.upstream(m.Subscribe); c != nil {
 			s.cfg.Counters.Ingress.Datagrams.Add(1)
 			s.cfg.Counters.Ingress.Bytes.Add(uint64(len(m.Payload)))
-			c.arrived(1)
+			c.arrivedAs(m.Sequence)
 			c.w.WriteDatagram(moq.Datagram{Sequence: m.Sequence, Timestamp: m.Timestamp, Payload: m.Payload})
 		}
 	}
