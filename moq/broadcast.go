@@ -1,25 +1,31 @@
 package moq
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Source supplies the tracks of a broadcast that lives elsewhere. Its methods
 // are called without locks held and must not block.
 type Source interface {
-	// Open says that somebody wants this track for the first time. The source
-	// sets its info, writes groups while Demand has subscribers, and ends it.
+	// Open says that somebody wants this track. The source sets its info, writes
+	// groups while Demand has subscribers, and ends it.
 	Open(w *TrackWriter)
 	// Fetch says that somebody wants one group that is not here, from frame on.
 	// The source writes it to g and closes it, or aborts it. cancel is called
 	// when nobody waits any more. A nil cancel: this source cannot fetch.
-	Fetch(w *TrackWriter, g *GroupWriter, frame uint64, priority uint8) (cancel func())
+	Fetch(key TrackKey, g *GroupWriter, frame uint64, priority uint8) (cancel func())
 }
 
 // Broadcast is a set of tracks under one path.
 type Broadcast struct {
-	cache  *Cache
-	source Source
+	cache   *Cache
+	sourced bool  // its tracks come from a source
+	carried carry // told when the first reader comes and the last one leaves
 
 	mu     sync.Mutex
+	source Source // nil where !sourced, and where no route leads to it any more
+	moves  bool   // the origin changes source as routes change
 	tracks map[TrackKey]*Track
 	err    error // why it is closed
 }
@@ -27,7 +33,7 @@ type Broadcast struct {
 // NewBroadcast returns a broadcast whose tracks come from source, or only from
 // Create where that is nil.
 func NewBroadcast(cache *Cache, source Source) *Broadcast {
-	return &Broadcast{cache: cache, source: source, tracks: make(map[TrackKey]*Track)}
+	return &Broadcast{cache: cache, source: source, sourced: source != nil, tracks: make(map[TrackKey]*Track)}
 }
 
 // Create adds a track of our own. ErrDuplicate where the name is taken by a live one.
@@ -41,10 +47,9 @@ func (b *Broadcast) Create(name string, info TrackInfo) (*TrackWriter, error) {
 	if t := b.tracks[key]; t != nil && t.Err() == nil {
 		return nil, ErrDuplicate
 	}
-	w := &TrackWriter{newTrack(key, b.cache, nil)}
-	w.SetInfo(info)
-	b.tracks[key] = w.t
-	return w, nil
+	t, w := newTrack(key, b)
+	b.tracks[key] = t
+	return w, w.SetInfo(info)
 }
 
 // open finds the track, or asks the source for it.
@@ -54,24 +59,88 @@ func (b *Broadcast) open(key TrackKey, use func(*Track)) error {
 		b.mu.Unlock()
 		return b.err
 	}
-	t := b.tracks[key]
-	fresh := t == nil || t.Err() != nil && b.source != nil
-	if fresh {
-		if b.source == nil {
+	t, source := b.tracks[key], b.source
+	var w *TrackWriter
+	if t == nil || t.Err() != nil && b.sourced {
+		if source == nil {
 			b.mu.Unlock()
-			return ErrNotFound
+			return b.absence()
 		}
-		t = newTrack(key, b.cache, b.source)
+		t, w = newTrack(key, b)
 		b.tracks[key] = t
 	}
 	t.mu.Lock()
 	use(t)
 	t.mu.Unlock()
 	b.mu.Unlock()
-	if fresh {
-		b.source.Open(&TrackWriter{t})
+	if w != nil {
+		source.Open(w)
 	}
 	return nil
+}
+
+// absence is why a track cannot be opened where there is no source.
+func (b *Broadcast) absence() error {
+	if b.sourced {
+		return ErrUnroutable
+	}
+	return ErrNotFound
+}
+
+// supply is where groups can be fetched from now; nil where nowhere.
+func (b *Broadcast) supply() Source {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.source
+}
+
+// movable says whether a lost supply may be replaced by another.
+func (b *Broadcast) movable() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.moves && b.source != nil && b.err == nil
+}
+
+// reroute moves the broadcast to another source. Tracks that somebody wants go on
+// from there: the old supply is let go when the new one has begun.
+func (b *Broadcast) reroute(source Source) {
+	b.mu.Lock()
+	b.source = source
+	var moving []*TrackWriter
+	for key, t := range b.tracks {
+		t.mu.Lock()
+		switch {
+		case t.err != nil || t.complete:
+		case t.holders+t.feeding == 0:
+			t.orphan = true
+			t.closeLocked(ErrClosed)
+			delete(b.tracks, key)
+		default:
+			moving = append(moving, &TrackWriter{t, t.attachLocked()})
+		}
+		t.mu.Unlock()
+	}
+	b.mu.Unlock()
+	for _, w := range moving {
+		source.Open(w)
+	}
+}
+
+// detach says that no route leads here any more. What runs goes on as long as its
+// supply does; nothing new begins.
+func (b *Broadcast) detach() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.source = nil
+	for key, t := range b.tracks {
+		t.mu.Lock()
+		if len(t.feeds) == 0 && t.err == nil && !t.complete { // its supply is lost already
+			t.orphan = true
+			t.closeLocked(ErrClosed)
+			delete(b.tracks, key)
+		}
+		t.mu.Unlock()
+	}
 }
 
 // Subscribe starts reading a track. wake, if not nil, is called at every change,
@@ -79,6 +148,9 @@ func (b *Broadcast) open(key TrackKey, use func(*Track)) error {
 // why the broadcast is closed. Failures that take time end the subscription.
 func (b *Broadcast) Subscribe(key TrackKey, opts SubscribeOptions, wake func()) (s *Subscription, err error) {
 	err = b.open(key, func(t *Track) { s = t.subscribeLocked(opts, wake) })
+	if err == nil {
+		b.carried.add(1)
+	}
 	return s, err
 }
 
@@ -101,13 +173,16 @@ func (t *Track) Drop() {
 	t.redemandLocked()
 }
 
-// Release is the source's offer to forget a track that nobody wants. false:
-// somebody does. After true the writer is finished with.
-func (b *Broadcast) Release(w *TrackWriter) bool {
+// release forgets the track of w if nobody wants it.
+func (b *Broadcast) release(w *TrackWriter) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()
+	if len(w.t.feeds) > 1 || !slices.Contains(w.t.feeds, w.feed) { // another one decides
+		w.t.dropFeedLocked(w.feed)
+		return true
+	}
 	if w.t.holders > 0 {
 		return false
 	}
@@ -119,13 +194,15 @@ func (b *Broadcast) Release(w *TrackWriter) bool {
 	return true
 }
 
-// Forget drops a track that the source has aborted, so that names that do not
-// exist leave nothing behind.
-func (b *Broadcast) Forget(w *TrackWriter) {
+// forget ends a track with err; a sourced one can be opened anew.
+func (b *Broadcast) forget(t *Track, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.tracks[w.t.key] == w.t {
-		delete(b.tracks, w.t.key)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closeLocked(err)
+	if b.sourced && b.tracks[t.key] == t {
+		delete(b.tracks, t.key)
 	}
 }
 

@@ -21,7 +21,7 @@ func (p *pulled) Open(w *TrackWriter) {
 		w.SetInfo(TrackInfo{MaxAge: 200 * time.Millisecond, Timescale: 1000})
 		for n := uint64(0); ; n++ {
 			if d, changed := w.Demand(); d.Subscribers == 0 {
-				if p.b.Release(w) {
+				if w.Release() {
 					return
 				}
 				<-changed
@@ -41,7 +41,7 @@ func (p *pulled) Open(w *TrackWriter) {
 	})
 }
 
-func (p *pulled) Fetch(_ *TrackWriter, g *GroupWriter, _ uint64, _ uint8) func() {
+func (p *pulled) Fetch(_ TrackKey, g *GroupWriter, _ uint64, _ uint8) func() {
 	p.wg.Go(func() {
 		g.WriteFrame(Frame{Payload: []byte("fetched")})
 		g.Close()

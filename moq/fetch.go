@@ -31,10 +31,11 @@ func (t *Track) Fetch(ctx context.Context, sequence, frame uint64, priority uint
 	if g == nil {
 		return f, nil // joined, or nothing to fetch through
 	}
-	cancel := t.source.Fetch(&TrackWriter{t}, &GroupWriter{g}, frame, priority)
-	if cancel != nil {
-		t.armFetch(f.f, cancel)
-		return f, nil
+	if source := t.b.supply(); source != nil {
+		if cancel := source.Fetch(t.key, &GroupWriter{g: g}, frame, priority); cancel != nil {
+			t.armFetch(f.f, cancel)
+			return f, nil
+		}
 	}
 	t.dropGroup(g, ErrNotFound)
 	return t.awaitLive(ctx, sequence, frame)
@@ -74,7 +75,7 @@ func (t *Track) startFetch(sequence, frame uint64) (_ *Fetched, g *Group) {
 	g = &Group{Sequence: sequence, track: t, first: int(min(frame, MaxFrames)), backfill: true}
 	f := &fetch{g: g, readers: 1}
 	r, _ := newGroupReaderLocked(g, g.first)
-	if t.err != nil || t.source == nil {
+	if t.err != nil || !t.b.sourced {
 		g.endLocked(ErrNotFound)
 		return &Fetched{GroupReader: r, t: t, f: f}, nil
 	}

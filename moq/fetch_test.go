@@ -42,7 +42,7 @@ func TestFetchFromEarlierFrame(t *testing.T) {
 // feedSource cannot fetch.
 type feedSource struct{ fakeSource }
 
-func (f *feedSource) Fetch(*TrackWriter, *GroupWriter, uint64, uint8) func() { return nil }
+func (f *feedSource) Fetch(TrackKey, *GroupWriter, uint64, uint8) func() { return nil }
 
 // TestFetchFromFeed: where the source cannot fetch, the live feed serves (H7).
 func TestFetchFromFeed(t *testing.T) {

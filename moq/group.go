@@ -1,8 +1,6 @@
 package moq
 
-import (
-	"github.com/moqmesh/moqmesh/moq/wire"
-)
+import "github.com/moqmesh/moqmesh/moq/wire"
 
 // Group is an append-only run of frames: the unit of joining, skipping and
 // dropping. Its bytes are kept once, in the frame encoding that most readers
@@ -20,6 +18,7 @@ type Group struct {
 	pending  uint64      // payload bytes of the last frame still to come
 	finished bool        // no more frames will come
 	err      error       // ended early; chunks are gone
+	writers  []*feed     // those that write it; two while a route changes
 	backfill bool        // fetched: never the live edge
 	arrival  uint64      // position in the track's arrival order
 
@@ -125,83 +124,4 @@ func (g *Group) endLocked(err error) {
 	}
 	g.err = err
 	g.chunks, g.frames = nil, nil
-}
-
-// GroupWriter is the writing side of one group. One goroutine writes at a time.
-type GroupWriter struct{ g *Group }
-
-// Sequence is the group's number.
-func (w *GroupWriter) Sequence() uint64 { return w.g.Sequence }
-
-// BeginFrame starts a frame of exactly size bytes. Readers see it at the next
-// Flush, WriteFrame or Close.
-func (w *GroupWriter) BeginFrame(timestamp, size uint64) error {
-	w.g.track.mu.Lock()
-	defer w.g.track.mu.Unlock()
-	return w.g.beginLocked(timestamp, size)
-}
-
-// Write appends payload to the frame begun last, as much as has come.
-func (w *GroupWriter) Write(p []byte) (int, error) {
-	w.g.track.mu.Lock()
-	defer w.g.track.mu.Unlock()
-	if err := w.g.writeLocked(p); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// Flush shows readers what was written.
-func (w *GroupWriter) Flush() { w.g.track.groupChanged(w.g) }
-
-// WriteFrame appends one whole frame and flushes.
-func (w *GroupWriter) WriteFrame(f Frame) error {
-	if err := w.append(f); err != nil {
-		return err
-	}
-	w.Flush()
-	return nil
-}
-
-func (w *GroupWriter) append(f Frame) error {
-	w.g.track.mu.Lock()
-	defer w.g.track.mu.Unlock()
-	if err := w.g.beginLocked(f.Timestamp, uint64(len(f.Payload))); err != nil {
-		return err
-	}
-	return w.g.writeLocked(f.Payload)
-}
-
-// Close says that the group is complete. In the middle of a frame it aborts the
-// group with ErrWrongSize instead, and returns that.
-func (w *GroupWriter) Close() error {
-	if err := w.finish(); err != nil {
-		w.Abort(err)
-		return err
-	}
-	w.Flush()
-	return nil
-}
-
-func (w *GroupWriter) finish() error {
-	w.g.track.mu.Lock()
-	defer w.g.track.mu.Unlock()
-	if w.g.err != nil {
-		return w.g.err
-	}
-	if w.g.pending > 0 {
-		return ErrWrongSize
-	}
-	w.g.finished = true
-	return nil
-}
-
-// Abort ends the group early: readers get err, and the group may be asked for again.
-func (w *GroupWriter) Abort(err error) { w.g.track.dropGroup(w.g, err) }
-
-// Err is why the group ended early, by whichever side; nil while it lives.
-func (w *GroupWriter) Err() error {
-	w.g.track.mu.Lock()
-	defer w.g.track.mu.Unlock()
-	return w.g.err
 }

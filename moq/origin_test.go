@@ -143,7 +143,7 @@ type fakeSource struct {
 
 func (f *fakeSource) Open(w *TrackWriter) { f.opened = append(f.opened, w) }
 
-func (f *fakeSource) Fetch(_ *TrackWriter, g *GroupWriter, _ uint64, _ uint8) func() {
+func (f *fakeSource) Fetch(_ TrackKey, g *GroupWriter, _ uint64, _ uint8) func() {
 	f.fetched = append(f.fetched, g)
 	return func() { f.cancelled++ }
 }
@@ -162,14 +162,14 @@ func TestSingleFlight(t *testing.T) {
 	if len(src.opened) != 1 {
 		t.Fatalf("opened %d times", len(src.opened))
 	}
-	if !b.Release(src.opened[0]) {
+	if !src.opened[0].Release() {
 		t.Error("a track that nobody holds is not released")
 	}
 	held, err := b.Hold(TrackKey{Name: "v"})
 	if err != nil || len(src.opened) != 2 {
 		t.Fatalf("after the release: opened %d times, %v", len(src.opened), err)
 	}
-	if b.Release(src.opened[1]) {
+	if src.opened[1].Release() {
 		t.Error("a held track is released")
 	}
 	held.Drop()

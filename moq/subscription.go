@@ -145,11 +145,18 @@ func (s *Subscription) moveFloorLocked() {
 
 // Close detaches the reader.
 func (s *Subscription) Close() {
+	if s.detach() {
+		s.t.b.carried.add(-1)
+	}
+}
+
+// detach takes the reader off the track; false if it was off already.
+func (s *Subscription) detach() bool {
 	t := s.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s.closed {
-		return
+		return false
 	}
 	s.closed = true
 	i := slices.Index(t.subs, s)
@@ -157,6 +164,7 @@ func (s *Subscription) Close() {
 	s.parked = nil
 	t.holders--
 	t.redemandLocked()
+	return true
 }
 
 // Track is what the subscription reads.

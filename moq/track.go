@@ -10,6 +10,7 @@ import (
 // writing side is a TrackWriter.
 type Track struct {
 	key   TrackKey
+	b     *Broadcast
 	cache *Cache
 
 	mu       sync.Mutex
@@ -23,11 +24,11 @@ type Track struct {
 	complete bool       // and all that will come has come
 	err      error      // ended early
 	subs     []*Subscription
+	feeds    []*feed // who brings it, the newest last; none once it is over
+	stranded bool    // the feed that should have replaced the present one has failed
 	wanted   Demand
-	demandC  chan struct{} // has a token when wanted changed
 	grams    datagrams
 	changed  chan struct{} // closed at the next change; nil while nobody waits
-	source   Source        // fetches groups that are not here; nil = cannot
 	fetched  map[uint64]*fetch
 	feeding  int  // fetches that read a group off the feed as it comes
 	holders  int  // handles and subscriptions open
@@ -41,8 +42,9 @@ type TrackKey struct {
 	Name   string
 }
 
-func newTrack(key TrackKey, cache *Cache, source Source) *Track {
-	return &Track{key: key, cache: cache, source: source, demandC: make(chan struct{}, 1)}
+func newTrack(key TrackKey, b *Broadcast) (*Track, *TrackWriter) {
+	t := &Track{key: key, b: b, cache: b.cache, feeds: []*feed{newFeed()}}
+	return t, &TrackWriter{t, t.feeds[0]}
 }
 
 // Key is the track's name within its broadcast.
@@ -181,8 +183,20 @@ func (t *Track) removeLocked(g *Group, err error) {
 	} else {
 		t.unlistLocked(g)
 	}
+	for _, f := range g.writers {
+		f.open--
+	}
+	g.writers = nil
 	g.endLocked(err)
 	t.cache.release(g)
+}
+
+// findLocked returns the group of a sequence; nil where it is not here.
+func (t *Track) findLocked(sequence uint64) *Group {
+	if i := indexOf(t.groups, sequence); i < len(t.groups) && t.groups[i].Sequence == sequence {
+		return t.groups[i]
+	}
+	return nil
 }
 
 func (t *Track) unlistLocked(g *Group) {
@@ -211,7 +225,7 @@ func (t *Track) newestLocked() *Group {
 	return nil
 }
 
-// dropGroup ends g early.
+// dropGroup ends g early, whoever writes it.
 func (t *Track) dropGroup(g *Group, err error) {
 	t.mu.Lock()
 	t.removeLocked(g, err)
@@ -250,6 +264,7 @@ func (t *Track) closeLocked(err error) {
 	for _, f := range t.fetched {
 		t.removeLocked(f.g, err)
 	}
+	t.retireAllLocked()
 	t.notifyLocked()
 }
 

@@ -243,7 +243,7 @@ type muteSource struct{ opened chan *moq.TrackWriter }
 
 func (m *muteSource) Open(w *moq.TrackWriter) { m.opened <- w }
 
-func (m *muteSource) Fetch(*moq.TrackWriter, *moq.GroupWriter, uint64, uint8) func() { return nil }
+func (m *muteSource) Fetch(moq.TrackKey, *moq.GroupWriter, uint64, uint8) func() { return nil }
 
 // TestGoaway is scenarios I4 and I6: new requests to a peer that leaves fail, what
 // runs goes on.

@@ -111,10 +111,16 @@ func (in *ingest) group() {
 	}
 	defer sub.groupDone(h.Sequence)
 	in.s.cfg.Counters.Ingress.Groups.Add(1)
-	if err := in.frames(w, in.s.v); err != nil {
+	err = in.frames(w, in.s.v)
+	switch {
+	case err == nil:
+		return
+	case in.s.lost(err):
+		w.Lose(modelError(err))
+	default:
 		w.Abort(modelError(err))
-		in.stream.Stop(streamCode(err))
 	}
+	in.stream.Stop(streamCode(err))
 }
 
 func (in *ingest) header() (lite.GroupHeader, error) {

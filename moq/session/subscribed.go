@@ -45,7 +45,7 @@ func (u *upstream) subscribe(ctx context.Context, w *moq.TrackWriter, want moq.D
 	c.id = u.s.register(c)
 	defer u.s.unregister(c)
 	c.stream, err = u.s.request(ctx, lite.StreamSubscribe, ClassSubscribe, func(b []byte) []byte {
-		m := lite.Subscribe{ID: c.id, Broadcast: u.broadcast(w), Track: w.Key().Name, Preferences: u.s.preferences(want)}
+		m := lite.Subscribe{ID: c.id, Broadcast: u.broadcast(w.Key()), Track: w.Key().Name, Preferences: u.s.preferences(want)}
 		return m.Append(b, u.s.v)
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -91,24 +92,43 @@ func (u *upstream) spawn(f func(ctx context.Context)) (ok bool) {
 func (u *upstream) Open(w *moq.TrackWriter) {
 	ok := u.spawn(func(ctx context.Context) {
 		if err := u.run(ctx, w); err != nil {
-			w.Abort(modelError(err))
-			u.b.Forget(w)
+			u.fail(w, err)
 		}
 	})
 	if !ok {
-		w.Abort(moq.ErrClosed)
+		w.Lose(moq.ErrClosed)
 	}
 }
 
+// fail ends a track's supply: with the session the way is lost, else the peer has
+// spoken for the publisher.
+func (u *upstream) fail(w *moq.TrackWriter, err error) {
+	if u.s.lost(err) {
+		w.Lose(modelError(err))
+	} else {
+		w.Abort(modelError(err))
+	}
+}
+
+// lost says whether err is the end of the session, or of what it can be asked,
+// and nothing that the peer said of the content.
+func (s *Session) lost(err error) bool {
+	var reset *StreamError
+	if errors.As(err, &reset) {
+		return reset.Code == StreamSessionClosed || reset.Code == StreamGoingAway
+	}
+	return s.conn.Context().Err() != nil || errors.Is(err, moq.ErrClosed) || errors.Is(err, moq.ErrGoingAway)
+}
+
 // Fetch pulls one group; a [moq.Source].
-func (u *upstream) Fetch(w *moq.TrackWriter, g *moq.GroupWriter, frame uint64, priority uint8) (cancel func()) {
+func (u *upstream) Fetch(key moq.TrackKey, g *moq.GroupWriter, frame uint64, priority uint8) (cancel func()) {
 	if !u.s.v.HasFetch() {
 		return nil
 	}
 	ctx, stop := context.WithCancel(u.s.conn.Context())
 	ok := u.spawn(func(context.Context) {
 		defer stop()
-		if err := u.fetch(ctx, w, g, frame, priority); err != nil {
+		if err := u.fetch(ctx, key, g, frame, priority); err != nil {
 			g.Abort(modelError(err))
 		}
 	})
@@ -147,7 +167,9 @@ func (u *upstream) run(ctx context.Context, w *moq.TrackWriter) error {
 	if err != nil {
 		return err
 	}
-	w.SetInfo(info)
+	if err := w.SetInfo(info); err != nil {
+		return err
+	}
 	idle := time.NewTimer(idleTrack)
 	defer idle.Stop()
 	over := false
@@ -164,7 +186,7 @@ func (u *upstream) run(ctx context.Context, w *moq.TrackWriter) error {
 		select {
 		case <-changed:
 		case <-idle.C:
-			if u.b.Release(w) {
+			if w.Release() {
 				return nil
 			}
 			idle.Reset(idleTrack)
@@ -184,7 +206,7 @@ func (u *upstream) info(ctx context.Context, w *moq.TrackWriter) (moq.TrackInfo,
 	stop := whileWanted(ctx, w, cancel)
 	defer stop()
 	stream, err := u.s.request(ctx, lite.StreamTrack, ClassTrackInfo, func(b []byte) []byte {
-		return lite.Track{Broadcast: u.broadcast(w), Name: w.Key().Name}.Append(b, u.s.v)
+		return lite.Track{Broadcast: u.broadcast(w.Key()), Name: w.Key().Name}.Append(b, u.s.v)
 	})
 	if err != nil {
 		return moq.TrackInfo{}, err
@@ -232,14 +254,14 @@ func whileWanted(ctx context.Context, w *moq.TrackWriter, cancel func()) (stop f
 }
 
 // broadcast is the path that names the track's broadcast to the peer.
-func (u *upstream) broadcast(w *moq.TrackWriter) string {
-	return wire.JoinPath(u.path, w.Key().Suffix)
+func (u *upstream) broadcast(key moq.TrackKey) string {
+	return wire.JoinPath(u.path, key.Suffix)
 }
 
 // fetch reads one group of the peer's into g (§10).
-func (u *upstream) fetch(ctx context.Context, w *moq.TrackWriter, g *moq.GroupWriter, frame uint64, priority uint8) error {
+func (u *upstream) fetch(ctx context.Context, key moq.TrackKey, g *moq.GroupWriter, frame uint64, priority uint8) error {
 	stream, err := u.s.request(ctx, lite.StreamFetch, ClassFetch, func(b []byte) []byte {
-		m := lite.Fetch{Broadcast: u.broadcast(w), Track: w.Key().Name, Priority: priority, Group: g.Sequence(), FrameStart: frame}
+		m := lite.Fetch{Broadcast: u.broadcast(key), Track: key.Name, Priority: priority, Group: g.Sequence(), FrameStart: frame}
 		return m.Append(b, u.s.v)
 	})
 	if err != nil {
