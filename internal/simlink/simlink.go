@@ -111,8 +111,9 @@ func (h *Host) SendPacket(p simnet.Packet) error {
 
 // route brings a packet that has left its host to the line of the other.
 func (n *Network) route(p simnet.Packet) {
+	to := p.To.(*net.UDPAddr).AddrPort()
 	n.mu.Lock()
-	h := n.hosts[p.To.(*net.UDPAddr).AddrPort()]
+	h := n.hosts[netip.AddrPortFrom(to.Addr().Unmap(), to.Port())]
 	n.mu.Unlock()
 	if h != nil {
 		n.enter(h, &h.down, p)

@@ -16,13 +16,20 @@ func pair(t *testing.T, line simlink.Line) (n *simlink.Network, from, to *simlin
 	return n, n.Host("10.0.0.1:1", simlink.Line{}), n.Host("10.0.0.2:1", line)
 }
 
+// addrOf writes an address as resolvers do, in 16 bytes.
+func addrOf(h *simlink.Host) *net.UDPAddr {
+	at := *h.LocalAddr().(*net.UDPAddr)
+	at.IP = at.IP.To16()
+	return &at
+}
+
 // arrivals sends packets of 1000 bytes at once and says when each came, until one
 // is late by a second.
 func arrivals(t *testing.T, from, to *simlink.Host, count int) (after []time.Duration) {
 	t.Helper()
 	start := time.Now()
 	for i := range count {
-		if _, err := from.WriteTo(append([]byte{byte(i)}, make([]byte, 999)...), to.LocalAddr()); err != nil {
+		if _, err := from.WriteTo(append([]byte{byte(i)}, make([]byte, 999)...), addrOf(to)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -56,7 +56,7 @@ func (c *quicConn) OpenUniStream() (session.SendStream, error) {
 
 func openUni(c *quic.Conn) (*quic.SendStream, error) {
 	s, err := c.OpenUniStream()
-	var limit quic.StreamLimitReachedError
+	var limit *quic.StreamLimitReachedError
 	if errors.As(err, &limit) {
 		return nil, session.ErrNoCredit
 	}
