@@ -27,14 +27,14 @@ type served struct {
 	conns chan *Incoming
 }
 
-// serve listens at an address until the test ends. Call it in a bubble.
-func serve(t *testing.T, n *simlink.Network, addr string, conf *quic.Config) *served {
+// serve listens at an address until the test ends, with what conf says beside the
+// versions and a certificate. Call it in a bubble.
+func serve(t *testing.T, n *simlink.Network, addr string, conf ListenConfig) *served {
 	t.Helper()
 	s := &served{host: n.Host(addr, simlink.Line{}), conns: make(chan *Incoming)}
-	l, err := Listen(s.host, ListenConfig{
-		ALPNs: ALPNs(Finished), QUIC: conf,
-		TLS: &tls.Config{Certificates: []tls.Certificate{testcert.NewCA(t, "ca").Server(t, "localhost").TLS}},
-	})
+	conf.ALPNs = ALPNs(Finished)
+	conf.TLS = &tls.Config{Certificates: []tls.Certificate{testcert.NewCA(t, "ca").Server(t, "localhost").TLS}}
+	l, err := Listen(s.host, conf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,10 +63,9 @@ func from(h *simlink.Host) DialConfig {
 
 // pair is a connection from both of its ends, over a line of its own.
 type pair struct {
-	net             *simlink.Network
-	line            *simlink.Host
-	client, server  session.Conn
-	accepted        *Incoming
+	net            *simlink.Network
+	line           *simlink.Host
+	client, server session.Conn
 }
 
 // join connects a client over line. conf is the server's; nil is DefaultQUIC.
@@ -74,14 +73,13 @@ func join(t *testing.T, scheme string, line simlink.Line, conf *quic.Config) *pa
 	t.Helper()
 	t.Cleanup(func() { time.Sleep(5 * time.Second) }) // let what is closed go
 	p := &pair{net: simlink.New(t, 7)}
-	s := serve(t, p.net, "10.0.0.1:443", conf)
+	s := serve(t, p.net, "10.0.0.1:443", ListenConfig{QUIC: conf})
 	p.line = p.net.Host("10.0.0.2:1", line)
 	d, err := Dial(t.Context(), scheme+"://10.0.0.1/", from(p.line))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.client, p.accepted = d.Conn, <-s.conns
-	p.server = p.accepted.Conn
+	p.client, p.server = d.Conn, (<-s.conns).Conn
 	t.Cleanup(func() {
 		p.client.Close(session.CodeNoError, "")
 		p.server.Close(session.CodeNoError, "")
