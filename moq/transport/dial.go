@@ -185,6 +185,10 @@ func dialQUIC(ctx context.Context, u *url.URL, cfg DialConfig) (*Dialled, error)
 	if err != nil {
 		return nil, err
 	}
+	return dialAddrs(ctx, u, addrs, cfg)
+}
+
+func dialAddrs(ctx context.Context, u *url.URL, addrs []*net.UDPAddr, cfg DialConfig) (*Dialled, error) {
 	attempts := make([]func(context.Context) (*Dialled, error), len(addrs))
 	for i, addr := range addrs {
 		attempts[i] = func(ctx context.Context) (*Dialled, error) { return dialAddr(ctx, u, addr, cfg) }
@@ -192,7 +196,7 @@ func dialQUIC(ctx context.Context, u *url.URL, cfg DialConfig) (*Dialled, error)
 	return race(ctx, cfg.Race, attempts...)
 }
 
-// resolve lists the host's addresses, the families in turn, IPv6 first (RFC 8305).
+// resolve lists the host's addresses in the order to try them.
 func resolve(ctx context.Context, u *url.URL) ([]*net.UDPAddr, error) {
 	port := u.Port()
 	if port == "" {
@@ -206,9 +210,14 @@ func resolve(ctx context.Context, u *url.URL) ([]*net.UDPAddr, error) {
 	if err != nil {
 		return nil, err
 	}
-	var v6, v4, out []*net.UDPAddr
+	return interleave(ips, n), nil
+}
+
+// interleave takes the families in turn, IPv6 first (RFC 8305, section 4).
+func interleave(ips []net.IPAddr, port int) (out []*net.UDPAddr) {
+	var v6, v4 []*net.UDPAddr
 	for _, ip := range ips {
-		addr := &net.UDPAddr{IP: ip.IP, Zone: ip.Zone, Port: n}
+		addr := &net.UDPAddr{IP: ip.IP, Zone: ip.Zone, Port: port}
 		if ip.IP.To4() == nil {
 			v6 = append(v6, addr)
 		} else {
@@ -223,7 +232,7 @@ func resolve(ctx context.Context, u *url.URL) ([]*net.UDPAddr, error) {
 			out, v4 = append(out, v4[0]), v4[1:]
 		}
 	}
-	return out, nil
+	return out
 }
 
 func dialAddr(ctx context.Context, u *url.URL, addr *net.UDPAddr, cfg DialConfig) (*Dialled, error) {
@@ -284,17 +293,18 @@ func race(ctx context.Context, delay time.Duration, attempts ...func(context.Con
 	var errs []error
 	won, running := (*Dialled)(nil), 0
 	next := 0
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
 	launch := func() {
 		attempt := attempts[next]
 		next++
 		running++
+		timer.Reset(delay)
 		go func() {
 			d, err := attempt(ctx)
 			results <- result{d, err}
 		}()
 	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
 	launch()
 	for running > 0 {
 		select {
@@ -309,14 +319,10 @@ func race(ctx context.Context, delay time.Duration, attempts ...func(context.Con
 			default:
 				r.d.discard()
 			}
-			if won == nil && running == 0 && next < len(attempts) {
-				launch()
-			}
 		case <-timer.C:
-			if won == nil && next < len(attempts) {
-				launch()
-				timer.Reset(delay)
-			}
+		}
+		if won == nil && next < len(attempts) {
+			launch()
 		}
 	}
 	if won != nil {
