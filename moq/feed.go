@@ -90,12 +90,13 @@ func (t *Track) dropFeedLocked(f *feed) {
 	f.signal()
 }
 
-func (t *Track) retireAllLocked() {
-	for _, f := range t.feeds {
-		f.retired = true
-		f.signal()
+// dropFeedsLocked ends every feed but keep, which may be nil.
+func (t *Track) dropFeedsLocked(keep *feed) {
+	for _, f := range slices.Clone(t.feeds) {
+		if f != keep {
+			t.dropFeedLocked(f)
+		}
 	}
-	t.feeds = nil
 }
 
 // otherFeedLocked says whether a feed other than f may bring what f does not. A
@@ -116,14 +117,15 @@ func (w *TrackWriter) Abort(err error) {
 // Lose says that the way to the publisher is gone, not the track. It waits for its
 // broadcast to move to another route, or to end.
 func (w *TrackWriter) Lose(err error) {
-	if last, stranded := w.leave(); last && (stranded || !w.t.b.movable()) {
+	if last, settled := w.leave(); last && (settled || !w.t.b.movable()) {
 		w.t.b.forget(w.t, err)
 	}
 }
 
-// leave takes the feed off the track. last: no other is left. stranded: the one
-// that should have replaced it has failed.
-func (w *TrackWriter) leave() (last, stranded bool) {
+// leave takes the feed off the track. last: no other is left. settled: none will
+// come, because the one that should have has failed, or the track is complete and
+// unread.
+func (w *TrackWriter) leave() (last, settled bool) {
 	t := w.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +141,7 @@ func (w *TrackWriter) leave() (last, stranded bool) {
 			f.retired = false
 		}
 	}
-	return len(t.feeds) == 0, t.stranded
+	return len(t.feeds) == 0, t.stranded || t.complete && t.holders == 0
 }
 
 // Release is the source's offer to forget a track that nobody wants. false:
@@ -164,16 +166,17 @@ type Demand struct {
 	MaxAge      time.Duration // the longest, at most the track's own
 	Start       Start         // the lowest
 	End         Limit         // the highest; open where any is open
+	Over        bool          // nothing more is wanted of this feed, ever
 }
 
 // Demand returns the present demand on this feed, and a channel that gets a token
-// whenever it has changed since. A feed that another has replaced has none.
+// whenever it has changed since.
 func (w *TrackWriter) Demand() (Demand, <-chan struct{}) {
 	t := w.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !slices.Contains(t.feeds, w.feed) {
-		return Demand{}, w.feed.demandC
+		return Demand{Over: true}, w.feed.demandC
 	}
 	d := t.wanted
 	if t.info != nil {

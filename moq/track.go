@@ -18,7 +18,7 @@ type Track struct {
 	groups   []*Group   // by sequence
 	arrivals []*Group   // in order of arrival; nil where dropped
 	arrived  uint64     // groups that ever arrived
-	edge     *Group     // newest group with a frame that counts as live edge
+	framed   []*Group   // those of groups whose first frame has been shown; the newest is the live edge
 	end      uint64     // one past the last group; valid where ended
 	ended    bool       // the publisher has said the end
 	complete bool       // and all that will come has come
@@ -112,7 +112,7 @@ func (t *Track) groupChanged(g *Group) {
 		t.mu.Unlock()
 		return
 	}
-	t.moveEdgeLocked(g)
+	t.frameLocked(g)
 	t.cache.charge(g, g.memoryLocked())
 	t.expireLocked()
 	t.notifyLocked()
@@ -120,11 +120,21 @@ func (t *Track) groupChanged(g *Group) {
 	t.cache.enforce()
 }
 
-func (t *Track) moveEdgeLocked(g *Group) {
-	if !g.backfill && len(g.frames) > 0 && (t.edge == nil || g.Sequence > t.edge.Sequence) {
-		t.edge = g
+// frameLocked takes note of a group's first frame, which may make it the live edge.
+func (t *Track) frameLocked(g *Group) {
+	if g.framed || g.backfill || len(g.frames) == 0 {
+		return
+	}
+	g.framed = true
+	edge := t.edgeLocked()
+	t.framed = slices.Insert(t.framed, indexOf(t.framed, g.Sequence), g)
+	if edge != nil && edge != t.edgeLocked() {
+		t.cache.free(edge)
 	}
 }
+
+// edgeLocked is the newest group that has a frame; nil where there is none.
+func (t *Track) edgeLocked() *Group { return newest(t.framed) }
 
 // expireLocked drops groups that fell behind the edge by more than the track keeps.
 func (t *Track) expireLocked() {
@@ -138,24 +148,24 @@ func (t *Track) expireLocked() {
 }
 
 // staleLocked says whether g is behind the live edge by budget timestamp units or
-// more: measured from where the group after it begins (moq-lite.md §14.2).
+// more: measured from where the group after it begins (moq-lite.md §14.2). A group
+// after it that has no frame is passed over: it may never get one, and what follows
+// it begins no earlier.
 func (t *Track) staleLocked(g *Group, budget uint64) bool {
-	if t.edge == nil || t.edge.err != nil || t.edge.Sequence <= g.Sequence {
+	edge := t.edgeLocked()
+	if edge == nil || edge.Sequence <= g.Sequence {
 		return false
 	}
-	i := indexOf(t.groups, g.Sequence)
-	if i < len(t.groups) && t.groups[i] == g {
-		i++ // the group after it
-	}
-	if i >= len(t.groups) || len(t.groups[i].frames) == 0 {
-		return false
-	}
-	edge, reach := t.edge.frames[len(t.edge.frames)-1].timestamp, t.groups[i].frames[0].timestamp
-	return edge >= reach && edge-reach >= budget
+	next := t.framed[indexOf(t.framed, g.Sequence+1)]
+	at, reach := edge.frames[len(edge.frames)-1].timestamp, next.frames[0].timestamp
+	return at >= reach && at-reach >= budget
 }
 
 // insertLocked adds a group that just arrived.
 func (t *Track) insertLocked(g *Group) {
+	if last := t.lastLocked(); last != nil && last.Sequence < g.Sequence {
+		t.cache.free(last)
+	}
 	t.groups = slices.Insert(t.groups, indexOf(t.groups, g.Sequence), g)
 	g.arrival = t.arrived
 	t.arrived++
@@ -200,29 +210,14 @@ func (t *Track) findLocked(sequence uint64) *Group {
 }
 
 func (t *Track) unlistLocked(g *Group) {
-	if i := indexOf(t.groups, g.Sequence); i == 0 {
-		t.groups[0] = nil
-		t.groups = t.groups[1:]
-	} else {
-		t.groups = slices.Delete(t.groups, i, i+1)
+	t.groups = without(t.groups, g)
+	if g.framed {
+		t.framed = without(t.framed, g)
 	}
 	t.arrivals[g.arrival-(t.arrived-uint64(len(t.arrivals)))] = nil
 	for len(t.arrivals) > 0 && t.arrivals[0] == nil {
 		t.arrivals = t.arrivals[1:]
 	}
-	if t.edge == g {
-		t.edge = t.newestLocked()
-	}
-}
-
-// newestLocked is the live group of the highest sequence that has a frame.
-func (t *Track) newestLocked() *Group {
-	for i := len(t.groups) - 1; i >= 0; i-- {
-		if g := t.groups[i]; len(g.frames) > 0 {
-			return g
-		}
-	}
-	return nil
 }
 
 // dropGroup ends g early, whoever writes it.
@@ -233,11 +228,16 @@ func (t *Track) dropGroup(g *Group, err error) {
 	t.mu.Unlock()
 }
 
-// evict drops g for age or memory, unless it is the live edge of a live track.
+// evict drops g for age or memory. The live edge of a live track stays, and the
+// cache is told not to ask again until it has ceased to be that.
 func (t *Track) evict(g *Group, reason error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if g.err != nil || !t.orphan && (g == t.edge || g == t.lastLocked()) {
+	if g.err != nil {
+		return false
+	}
+	if !t.orphan && (g == t.edgeLocked() || g == t.lastLocked()) {
+		t.cache.keep(g)
 		return false
 	}
 	t.removeLocked(g, reason)
@@ -245,15 +245,15 @@ func (t *Track) evict(g *Group, reason error) bool {
 	return true
 }
 
-func (t *Track) lastLocked() *Group {
-	if len(t.groups) == 0 {
-		return nil
-	}
-	return t.groups[len(t.groups)-1]
-}
+func (t *Track) lastLocked() *Group { return newest(t.groups) }
 
 // closeLocked ends the track; all groups go unless keep.
 func (t *Track) closeLocked(err error) {
+	for _, g := range []*Group{t.edgeLocked(), t.lastLocked()} {
+		if g != nil {
+			t.cache.free(g) // an orphan keeps nothing
+		}
+	}
 	if t.err != nil || t.complete {
 		return
 	}
@@ -264,7 +264,7 @@ func (t *Track) closeLocked(err error) {
 	for _, f := range t.fetched {
 		t.removeLocked(f.g, err)
 	}
-	t.retireAllLocked()
+	t.dropFeedsLocked(nil)
 	t.notifyLocked()
 }
 

@@ -124,6 +124,6 @@ func (w *TrackWriter) Finish() {
 	}
 	t.dropOpenLocked(ErrCancelled)
 	t.complete = true
-	t.retireAllLocked()
+	t.dropFeedsLocked(w.feed)
 	t.notifyLocked()
 }
