@@ -23,12 +23,13 @@ type Cache struct {
 
 	mu    sync.Mutex
 	now   time.Time  // as of the last Advance
-	first cacheEntry // sentinel of a ring, least recently used next to it
+	first cacheEntry // sentinel of a ring of what may go, least recently used next to it
 }
 
-// cacheEntry links a group into the ring. Guarded by Cache.mu.
+// cacheEntry links a group into the ring. A group that must stay for now is out of
+// it, so that nobody looks at it in vain again. Guarded by Cache.mu.
 type cacheEntry struct {
-	prev, next *cacheEntry
+	prev, next *cacheEntry // nil while out of the ring
 	group      *Group
 	touched    time.Time
 	counted    int64 // bytes charged for the group; 0 = not in the cache
@@ -82,13 +83,11 @@ func (c *Cache) Stats() CacheStats {
 func (c *Cache) charge(g *Group, bytes int64) {
 	c.mu.Lock()
 	e := &g.entry
-	switch {
-	case e.group == nil:
+	if e.group == nil {
 		e.group = g
 		c.groups.Add(1)
-	case e.prev != nil:
-		e.unlink()
 	}
+	e.unlink()
 	c.used.Add(bytes - e.counted)
 	e.counted, e.touched = bytes, c.now
 	e.link(&c.first)
@@ -98,7 +97,7 @@ func (c *Cache) charge(g *Group, bytes int64) {
 // touch makes g the most recently used.
 func (c *Cache) touch(g *Group) {
 	c.mu.Lock()
-	if e := &g.entry; e.prev != nil {
+	if e := &g.entry; e.counted > 0 {
 		e.unlink()
 		e.touched = c.now
 		e.link(&c.first)
@@ -106,10 +105,26 @@ func (c *Cache) touch(g *Group) {
 	c.mu.Unlock()
 }
 
+// keep takes g out of what may go.
+func (c *Cache) keep(g *Group) {
+	c.mu.Lock()
+	g.entry.unlink()
+	c.mu.Unlock()
+}
+
+// free makes g, if it was kept, the next to go: it was when it was last looked at.
+func (c *Cache) free(g *Group) {
+	c.mu.Lock()
+	if e := &g.entry; e.counted > 0 && e.next == nil {
+		e.link(c.first.next)
+	}
+	c.mu.Unlock()
+}
+
 // release forgets g.
 func (c *Cache) release(g *Group) {
 	c.mu.Lock()
-	if e := &g.entry; e.prev != nil {
+	if e := &g.entry; e.counted > 0 {
 		e.unlink()
 		c.used.Add(-e.counted)
 		c.groups.Add(-1)
@@ -119,13 +134,17 @@ func (c *Cache) release(g *Group) {
 }
 
 func (e *cacheEntry) unlink() {
+	if e.next == nil {
+		return
+	}
 	e.prev.next, e.next.prev = e.next, e.prev
 	e.prev, e.next = nil, nil
 }
 
-func (e *cacheEntry) link(first *cacheEntry) {
-	e.prev, e.next = first.prev, first
-	first.prev.next, first.prev = e, e
+// link puts e before another, or at the end where that is the sentinel.
+func (e *cacheEntry) link(before *cacheEntry) {
+	e.prev, e.next = before.prev, before
+	before.prev.next, before.prev = e, e
 }
 
 // Advance tells the cache the time and drops what has aged out. Call it about
@@ -148,30 +167,22 @@ func (c *Cache) enforce() {
 }
 
 // drop removes groups from the least recently used on, as long as due says so.
-// Newest groups of live tracks are passed over.
+// Newest groups of live tracks stay. Each look takes a group out of the ring, so
+// that looks are no more than writes and reads.
 func (c *Cache) drop(counter *atomic.Int64, reason error, due func(*cacheEntry) bool) {
-	var passed *Group
-	for g := c.victim(nil, due); g != nil; g = c.victim(passed, due) {
+	for g := c.victim(due); g != nil; g = c.victim(due) {
 		if g.track.evict(g, reason) {
 			counter.Add(1)
-		} else {
-			passed = g
 		}
 	}
 }
 
-// victim returns the least recently used group that is due after the given one.
-func (c *Cache) victim(after *Group, due func(*cacheEntry) bool) *Group {
+// victim returns the least recently used group that is due.
+func (c *Cache) victim(due func(*cacheEntry) bool) *Group {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.first.next
-	if after != nil {
-		if e = after.entry.next; e == nil {
-			e = c.first.next // it was released meanwhile: start again
-		}
+	if e := c.first.next; e != &c.first && due(e) {
+		return e.group
 	}
-	if e == &c.first || !due(e) {
-		return nil
-	}
-	return e.group
+	return nil
 }

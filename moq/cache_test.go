@@ -1,6 +1,7 @@
 package moq
 
 import (
+	"fmt"
 	"runtime"
 	"testing"
 	"time"
@@ -39,6 +40,42 @@ func TestCacheKeepsTheEdge(t *testing.T) {
 	b.Close(ErrClosed)
 	b.cache.Advance(start.Add(2 * time.Hour))
 	if s := b.cache.Stats(); s.Used != 0 || s.Groups != 0 {
+		t.Errorf("after the broadcast closed: %+v", s)
+	}
+}
+
+// TestCacheLooksOnceAtWhatMustStay: under a capacity below what the live edges take,
+// a write looks at what has changed since the last one and not at every edge.
+func TestCacheLooksOnceAtWhatMustStay(t *testing.T) {
+	b := NewBroadcast(NewCache(1), nil)
+	var writers []*TrackWriter
+	for i := range 100 {
+		w, err := b.Create(fmt.Sprint(i), TrackInfo{MaxAge: time.Hour, Timescale: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		writers = append(writers, w)
+		one(t, w, 0, 0)
+	}
+	candidates := func() (n int) {
+		for e := b.cache.first.next; e != &b.cache.first; e = e.next {
+			n++
+		}
+		return n
+	}
+	if n := candidates(); n > 1 {
+		t.Errorf("%d of 100 live edges are to be looked at by the next write", n)
+	}
+	for i, w := range writers {
+		one(t, w, 1, 1) // frees the edge before
+		if s := b.cache.Stats(); s.Groups != 100 || s.Evicted != int64(i+1) || candidates() > 1 {
+			t.Fatalf("after write %d: %+v, %d to be looked at", i, s, candidates())
+		}
+	}
+	writers[0].Finish()
+	b.Close(ErrClosed)
+	b.cache.Advance(time.Unix(1000, 0))
+	if s := b.cache.Stats(); s.Groups != 0 || s.Used != 0 {
 		t.Errorf("after the broadcast closed: %+v", s)
 	}
 }
@@ -83,5 +120,24 @@ func TestChurnLeavesNothing(t *testing.T) {
 	}
 	if s := b.cache.Stats(); s.Groups > 60 {
 		t.Errorf("%d groups kept, want the 5 s of the track", s.Groups)
+	}
+}
+
+// BenchmarkWriteOverCapacity writes under a capacity below what the live edges take:
+// the time of a write does not depend on how many there are.
+func BenchmarkWriteOverCapacity(b *testing.B) {
+	for _, edges := range []int{10, 10_000} {
+		b.Run(fmt.Sprintf("edges=%d", edges), func(b *testing.B) {
+			broadcast := NewBroadcast(NewCache(1), nil)
+			var w *TrackWriter
+			for i := range edges {
+				w, _ = broadcast.Create(fmt.Sprint(i), TrackInfo{Timescale: 1000})
+				w.WriteGroup(0, Frame{})
+			}
+			b.ReportAllocs()
+			for n := uint64(1); b.Loop(); n++ {
+				w.WriteGroup(n, Frame{Timestamp: n})
+			}
+		})
 	}
 }

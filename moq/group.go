@@ -20,6 +20,7 @@ type Group struct {
 	err      error       // ended early; chunks are gone
 	writers  []*feed     // those that write it; two while a route changes
 	backfill bool        // fetched: never the live edge
+	framed   bool        // it is in track.framed
 	arrival  uint64      // position in the track's arrival order
 
 	entry cacheEntry

@@ -2,6 +2,7 @@ package moq
 
 import (
 	"context"
+	"slices"
 	"sort"
 )
 
@@ -201,4 +202,22 @@ func indexOf(groups []*Group, sequence uint64) int {
 		return n // the usual case: newest last
 	}
 	return sort.Search(len(groups), func(i int) bool { return groups[i].Sequence >= sequence })
+}
+
+// without takes g out of groups, mostly from the front.
+func without(groups []*Group, g *Group) []*Group {
+	i := indexOf(groups, g.Sequence)
+	if i > 0 {
+		return slices.Delete(groups, i, i+1)
+	}
+	groups[0] = nil
+	return groups[1:]
+}
+
+// newest is the last of groups; nil where there is none.
+func newest(groups []*Group) *Group {
+	if len(groups) == 0 {
+		return nil
+	}
+	return groups[len(groups)-1]
 }

@@ -110,7 +110,7 @@ func (s *Subscription) seekLocked() {
 	case StartAt:
 		s.floor = s.opts.Start.Group
 	case StartLatest:
-		if g := t.newestLocked(); g != nil {
+		if g := t.edgeLocked(); g != nil {
 			s.next, s.floor, s.pinned = g.arrival, g.Sequence, true
 		}
 	}
@@ -137,7 +137,7 @@ func (s *Subscription) moveFloorLocked() {
 	case StartFresh:
 		s.floor = 0
 	case StartLatest:
-		if g := s.t.newestLocked(); g != nil {
+		if g := s.t.edgeLocked(); g != nil {
 			s.floor = max(s.floor, g.Sequence)
 		}
 	}
