@@ -21,6 +21,9 @@ func serveRaw(t *testing.T, v lite.Version, s *side) (peer *fakeConn, r *running
 		b := lite.Setup{Hop: 8}.Append(lite.StreamSetup.Append(nil, v), v)
 		say(t, peer, b)
 	}
+	if v < lite.V03 {
+		ask(t, peer, lite.ClientSetup{Versions: []uint64{v.Code()}}.Append(nil))
+	}
 	synctest.Wait()
 	if r.Session == nil {
 		t.Fatal("no session")
@@ -94,6 +97,8 @@ func (s *side) announcer(t *testing.T, v lite.Version) (peer *fakeConn) {
 		b = lite.AnnounceOK{Hop: 9, Active: 1}.Append(b, v)
 	}
 	switch {
+	case v.HasAnnounceInit():
+		b = lite.AnnounceInit{Suffixes: []string{camera}}.Append(b, v)
 	case v.HasAnnounceIDs():
 		b = lite.AnnounceStart{Suffix: camera}.Append(b, v)
 	case v.HasSetup():

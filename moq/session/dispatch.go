@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/wire"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
@@ -107,10 +108,23 @@ func (s *Session) serveStream(ctx context.Context, stream Stream) error {
 			return nil
 		}
 	}
+	if q.r.Buffered() > 0 && !goesOn(kind, s.v) {
+		s.refuse(q, errTail)
+		return nil
+	}
 	stream.SetReadDeadline(time.Time{})
 	s.cfg.Counters.Control.Received[q.class].Add(uint64(len(q.body) + 2))
 	return s.serveRequest(ctx, kind, q)
 }
+
+// goesOn says whether the opener may say more after its first message: updates of
+// a subscription, targets of a probe. Else the request is all (§4).
+func goesOn(kind lite.BidiStream, v lite.Version) bool {
+	return kind == lite.StreamProbe || kind == lite.StreamSubscribe && v.HasSubscribeUpdate()
+}
+
+// errTail: something comes after a request that is all its stream may hold.
+var errTail = fmt.Errorf("%w: bytes after the request", moq.ErrCancelled)
 
 func (s *Session) serveRequest(ctx context.Context, kind lite.BidiStream, q *request) error {
 	switch kind {
@@ -165,16 +179,29 @@ func (s *Session) send(stream SendStream, class Class, b []byte) error {
 }
 
 // untilClosed returns a context that ends when the opener of q closes its half,
-// by FIN or reset. What it still sends there is dropped.
+// by FIN or reset, or breaks its silence.
 func (s *Session) untilClosed(ctx context.Context, q *request) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	s.wg.Go(func() {
-		defer cancel()
-		if _, err := io.Copy(io.Discard, q.r); err != nil {
-			q.Stop(StreamCancelled) // late, or reset already
-		}
-	})
-	return ctx, cancel
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.wg.Go(func() { cancel(s.awaitClose(q)) })
+	return ctx, func() { cancel(nil) }
+}
+
+// awaitClose reads what the opener of q has no more to say, and returns what ended it.
+func (s *Session) awaitClose(q *request) error {
+	if q.class == ClassProbe {
+		io.Copy(io.Discard, q.r) // targets, which nobody follows (§11)
+	}
+	switch _, err := q.r.ReadByte(); err {
+	case nil:
+		s.cfg.Counters.StreamsRefused.Add(1)
+		s.log.Debug("request refused", "err", errTail)
+		q.Stop(StreamCancelled)
+		return errTail
+	case io.EOF:
+	default:
+		q.Stop(StreamCancelled) // late, or reset already
+	}
+	return context.Canceled
 }
 
 // acceptUni takes the peer's group streams, and its SETUP.

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync/atomic"
 	"time"
@@ -37,10 +36,15 @@ func (s *Session) find(ctx context.Context, path string) (*moq.Broadcast, string
 
 // serveTrack answers TRACK with the track's info (§7).
 func (s *Session) serveTrack(ctx context.Context, q *request) {
+	m, err := lite.DecodeTrack(q.body, s.v)
+	if err != nil {
+		s.refuse(q, err)
+		return
+	}
 	defer s.owe()()
 	ctx, cancel := s.untilClosed(ctx, q)
 	defer cancel()
-	info, err := s.trackInfo(ctx, q.body)
+	info, err := s.trackInfo(ctx, m)
 	if err != nil {
 		q.reject(err)
 		return
@@ -52,11 +56,7 @@ func (s *Session) serveTrack(ctx context.Context, q *request) {
 	s.finish(q)
 }
 
-func (s *Session) trackInfo(ctx context.Context, body []byte) (moq.TrackInfo, error) {
-	m, err := lite.DecodeTrack(body, s.v)
-	if err != nil {
-		return moq.TrackInfo{}, fmt.Errorf("%w: %w", moq.ErrCancelled, err)
-	}
+func (s *Session) trackInfo(ctx context.Context, m lite.Track) (moq.TrackInfo, error) {
 	b, suffix, err := s.find(ctx, m.Broadcast)
 	if err != nil {
 		return moq.TrackInfo{}, err
@@ -202,27 +202,30 @@ func (s *Session) readUpdates(q *request, v *served) {
 		v.update.Store(&subscriptionUpdate{s.options(m.Preferences)})
 		s.sender.mark(v)
 	}
-	io.Copy(io.Discard, q.r)
+	if s.awaitClose(q) == errTail {
+		q.Reset(StreamCancelled)
+	}
 }
 
 // serveFetch answers FETCH with the frames of one group (§10).
 func (s *Session) serveFetch(ctx context.Context, q *request) {
+	m, err := lite.DecodeFetch(q.body, s.v)
+	if err != nil {
+		s.refuse(q, err)
+		return
+	}
 	defer s.owe()()
 	ctx, cancel := s.untilClosed(ctx, q)
 	defer cancel()
 	s.cfg.Counters.Egress.Fetches.Add(1)
-	if err := s.fetchTo(ctx, q); err != nil {
+	if err := s.fetchTo(ctx, q, m); err != nil {
 		q.reject(err)
 		return
 	}
 	s.finish(q)
 }
 
-func (s *Session) fetchTo(ctx context.Context, q *request) error {
-	m, err := lite.DecodeFetch(q.body, s.v)
-	if err != nil {
-		return fmt.Errorf("%w: %w", moq.ErrCancelled, err)
-	}
+func (s *Session) fetchTo(ctx context.Context, q *request, m lite.Fetch) error {
 	b, suffix, err := s.find(ctx, m.Broadcast)
 	if err != nil {
 		return err
@@ -237,7 +240,12 @@ func (s *Session) fetchTo(ctx context.Context, q *request) error {
 		return err
 	}
 	defer f.Close()
-	return s.copyFrames(ctx, q, f, m)
+	stop := context.AfterFunc(ctx, func() { q.Reset(StreamCancelled) }) // ends a Write without credit
+	err = s.copyFrames(ctx, q, f, m)
+	if !stop() {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // fetch finds the group, or begins to pull it. An origin too old to be asked is
