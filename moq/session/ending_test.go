@@ -68,7 +68,7 @@ func TestFinishDelivers(t *testing.T) {
 		m.up.Finish(ctx)
 		most := 100 * time.Millisecond
 		if v < lite.V05 {
-			most += time.Second // the peer cannot know that it has all
+			most += 100 * time.Millisecond // the peer cannot know that it has all
 		}
 		if took := time.Since(start); took > most {
 			t.Errorf("closing took %v, want at most %v", took, most)

@@ -109,18 +109,19 @@ func (in *ingest) group() {
 		in.stream.Stop(streamCode(err))
 		return
 	}
-	defer sub.groupDone(h.Sequence)
 	in.s.cfg.Counters.Ingress.Groups.Add(1)
 	err = in.frames(w, in.s.v)
+	cut := err != nil && in.s.lost(err)
 	switch {
-	case err == nil:
-		return
-	case in.s.lost(err):
+	case cut:
 		w.Lose(modelError(err))
-	default:
+	case err != nil:
 		w.Abort(modelError(err))
 	}
-	in.stream.Stop(streamCode(err))
+	sub.groupDone(h.Sequence, cut)
+	if err != nil {
+		in.stream.Stop(streamCode(err))
+	}
 }
 
 func (in *ingest) header() (lite.GroupHeader, error) {

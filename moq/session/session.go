@@ -188,8 +188,9 @@ func (s *Session) Run(ctx context.Context, access Access) error {
 	defer stop()
 	s.start()
 	<-s.conn.Context().Done()
+	s.endRequests()
+	s.wg.Wait() // tracks that were said to have ended are complete by then
 	s.closeUpstreams()
-	s.wg.Wait()
 	return context.Cause(s.conn.Context())
 }
 

@@ -30,6 +30,7 @@ type subscribed struct {
 	from    uint64 // first group sent, which need not be the lowest; valid where started
 	lowest  uint64 // sequence that has come; the highest number until one has
 	floor   uint64 // lowest sequence that we asked for
+	cut     bool   // a group broke off with the session
 	seen    uint64 // groups that have come, by stream or datagram, or were declared dropped
 	end     uint64 // as the peer said; 0 until then
 	counted uint64 // group streams in all, as the peer said; 07
@@ -70,10 +71,8 @@ func (u *upstream) subscribe(ctx context.Context, w *moq.TrackWriter, want moq.D
 		want = next
 		select {
 		case <-changed:
-		case err := <-answers:
+		case err := <-answers: // it ends with the session, too
 			return true, c.finish(ctx, err)
-		case <-ctx.Done():
-			return false, moq.ErrClosed
 		}
 	}
 }
@@ -181,47 +180,70 @@ func (c *subscribed) signal() {
 	}
 }
 
-// finish ends the track after the peer has. Groups whose streams are still on
-// their way get the track's maximum age to arrive, at least a second (§8.4).
+// finish ends the track after the peer has.
 func (c *subscribed) finish(ctx context.Context, err error) error {
 	if err != nil {
 		return err
 	}
 	defer c.stream.Close() // tells the peer that everything has arrived
-	info, err := c.w.Track().Info(ctx)
-	if err != nil {
+	if err := c.settle(ctx); err != nil {
 		return err
-	}
-	timer := time.NewTimer(max(info.MaxAge, time.Second))
-	defer timer.Stop()
-	wait := c.straggle()
-	settled := time.NewTimer(wait)
-	defer settled.Stop()
-	for unsettled := wait > 0; unsettled || c.expecting(); {
-		select {
-		case <-c.changed:
-		case <-settled.C:
-			unsettled = false
-		case <-timer.C:
-			c.w.Finish()
-			return nil
-		case <-ctx.Done():
-			return moq.ErrClosed
-		}
 	}
 	c.w.Finish()
 	return nil
 }
 
-// Bounds on how long after the FIN of a subscription groups may still begin that
-// nothing has told us of.
+// settle waits for groups whose streams are still on their way. They get the
+// track's maximum age to arrive, at least a second (§8.4).
+func (c *subscribed) settle(ctx context.Context) error {
+	info, err := c.w.Track().Info(ctx)
+	if err != nil {
+		return err
+	}
+	late := time.NewTimer(max(info.MaxAge, time.Second))
+	defer late.Stop()
+	wait := c.straggle()
+	quiet := time.NewTimer(wait)
+	defer quiet.Stop()
+	for wait > 0 || c.expecting() {
+		select {
+		case <-c.changed:
+			wait = c.straggle()
+			quiet.Reset(wait)
+		case <-quiet.C:
+			wait = 0
+		case <-late.C:
+			return nil
+		case <-ctx.Done():
+			return c.cutOff()
+		}
+	}
+	return nil
+}
+
+// cutOff says whether the end of the session has cost the track a group that we
+// know of. Streams under way end with it.
+func (c *subscribed) cutOff() error {
+	for c.reading() {
+		<-c.changed
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cut || c.seen < c.expectedLocked() {
+		return moq.ErrClosed
+	}
+	return nil
+}
+
+// Bounds on how long nothing must come after the FIN of a subscription for there to
+// be no more groups that nothing has told us of.
 const (
 	leastStraggle = 100 * time.Millisecond
 	mostStraggle  = time.Second
 )
 
-// straggle is how long to wait for groups that the peer's FIN has overtaken and
-// that its answers do not count. Up to 04 that may be any group. From 05 to 06
+// straggle is how long to listen for groups that the peer's FIN has overtaken and
+// that its answers do not count: a few round trips. Up to 04 that may be any group. From 05 to 06
 // those below the start: it names the first that was sent, and a lower one that
 // we asked for may be behind it. On 07 all are counted.
 func (c *subscribed) straggle() time.Duration {
@@ -229,7 +251,6 @@ func (c *subscribed) straggle() time.Duration {
 	defer c.mu.Unlock()
 	switch {
 	case c.s.v < lite.V05:
-		return mostStraggle
 	case c.s.v >= lite.V07WIP || !c.started || min(c.from, c.lowest) <= c.floor:
 		return 0
 	}
@@ -253,6 +274,13 @@ func (c *subscribed) expecting() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.streams) > 0 || c.seen < c.expectedLocked()
+}
+
+// reading says whether group streams are open.
+func (c *subscribed) reading() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.streams) > 0
 }
 
 // register gives c the next subscribe id.
@@ -301,9 +329,11 @@ func (c *subscribed) group(h lite.GroupHeader, stream ReceiveStream) (*moq.Group
 	return w, nil
 }
 
-func (c *subscribed) groupDone(sequence uint64) {
+// groupDone takes note of a group stream's end; cut: it broke off with the session.
+func (c *subscribed) groupDone(sequence uint64, cut bool) {
 	c.mu.Lock()
 	delete(c.streams, sequence)
+	c.cut = c.cut || cut
 	c.mu.Unlock()
 	c.signal()
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/moqmesh/moqmesh/moq"
@@ -59,14 +61,17 @@ func (u *upstream) count(n int) {
 	}
 }
 
+// endRequests says that nothing new is asked of the peer.
+func (s *Session) endRequests() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+}
+
 // closeUpstreams ends what the peer supplied, when the session is over.
 func (s *Session) closeUpstreams() {
 	s.mu.Lock()
-	s.over = true
-	var list []*upstream
-	for u := range s.upstreams {
-		list = append(list, u)
-	}
+	list := slices.Collect(maps.Keys(s.upstreams))
 	s.mu.Unlock()
 	for _, u := range list {
 		u.b.Close(moq.ErrClosed)
