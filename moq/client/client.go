@@ -30,6 +30,10 @@ type Config struct {
 	Role lite.Role
 	// Cost declares what pulling from us costs the server; absent = 1.
 	Cost lite.Optional
+	// LinkCost prices what we pull; absent = what the server declares, else 1.
+	LinkCost lite.Optional
+	// ServerID stands for the server where its wire carries no hop id; 0 = random.
+	ServerID uint64
 	// Limits bound the server; zero = defaults.
 	Limits session.Limits
 	// Counters may be shared; nil = none.
@@ -98,6 +102,7 @@ func Dial(ctx context.Context, url string, cfg Config) (*Client, error) {
 		c.Session, err = session.Handshake(ctx, d.Conn, session.Config{
 			Version: v, Legacy: transport.Legacy(cfg.Versions),
 			Setup:  lite.Setup{Path: d.Path, Role: cfg.Role, Cost: cfg.Cost, Hop: cfg.Origin.ID(), Probe: lite.ProbeReport},
+			AssignedID: cfg.ServerID, LinkCost: cfg.LinkCost,
 			Limits: cfg.Limits, Counters: cfg.Counters, Log: cfg.Log, OnGoaway: cfg.OnGoaway,
 		})
 	}
