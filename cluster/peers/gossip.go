@@ -124,6 +124,14 @@ func (a *Adverts) Sweep(now time.Time) (stale []Key) {
 	return stale
 }
 
+// Reprieve begins the time of every withdrawn relay anew: for a relay that was cut off from all others, and whose own
+// loss the withdrawals were.
+func (a *Adverts) Reprieve(now time.Time) {
+	for _, n := range a.nodes {
+		n.at = now
+	}
+}
+
 // Nodes lists the known relays, by key.
 func (a *Adverts) Nodes() []Node {
 	nodes := make([]Node, 0, len(a.nodes))

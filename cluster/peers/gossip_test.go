@@ -118,6 +118,20 @@ func TestStale(t *testing.T) {
 	}
 }
 
+// A relay that was cut off does not forget the others for it (A15).
+func TestReprieve(t *testing.T) {
+	a := NewAdverts()
+	announce(t, a, "https://b/")
+	withdraw(t, a, 0, "https://b/")
+	a.Reprieve(start.Add(time.Hour))
+	if stale := a.Sweep(start.Add(time.Hour + Stale - 1)); stale != nil {
+		t.Errorf("stale before its time: %v", stale)
+	}
+	if stale := a.Sweep(start.Add(time.Hour + Stale)); len(stale) != 1 {
+		t.Errorf("stale: %v, want b", stale)
+	}
+}
+
 // The newest live advert of a relay counts; when it goes, the one before it does again.
 func TestSeveralAdverts(t *testing.T) {
 	a := NewAdverts()

@@ -123,11 +123,11 @@ func (s *Set) change(k Key, apply func(*wishes)) Action {
 	case !has:
 		return Action{Kind: Stop, Entry: old, Owner: before}
 	}
-	return Action{Kind: transition(old, w.entries[after]), Entry: w.entries[after], Owner: after, Handed: before != after}
+	return Action{Kind: Transition(old, w.entries[after]), Entry: w.entries[after], Owner: after, Handed: before != after}
 }
 
-// transition is what a live link needs to follow other settings.
-func transition(from, to Entry) ActionKind {
+// Transition is what a link needs to follow other settings.
+func Transition(from, to Entry) ActionKind {
 	if from == to {
 		return Nothing
 	}
