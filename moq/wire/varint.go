@@ -22,15 +22,18 @@ const (
 	// zero, is a length of n+1; eight is a length of 9. Numbers above MaxVarint
 	// are refused on receipt. moq-lite 07.
 	Leading
-	// Leading64 is Leading with the full range up to 2^64-1. moqt 17 and later.
+	// Leading64 is Leading with the full range up to 2^64-1. moqt 18 and later.
 	Leading64
+	// LeadingNo7 is Leading64 without its form of 7 bytes, which is refused on
+	// receipt. moqt 17.
+	LeadingNo7
 )
 
 // AppendVarint appends v in the QUIC encoding. See [Encoding.AppendVarint].
 func AppendVarint(b []byte, v uint64) []byte { return QUIC.AppendVarint(b, v) }
 
 // AppendVarint appends v in the shortest form the encoding's senders use.
-// Callers keep v at or below MaxVarint (Leading64: any v): Parse returns
+// Callers keep v at or below MaxVarint (Leading64 and LeadingNo7: any v): Parse returns
 // nothing above it, so only arithmetic on a parsed value can get there. In
 // QUIC the two bits too many are lost.
 func (e Encoding) AppendVarint(b []byte, v uint64) []byte {
@@ -73,7 +76,8 @@ func (e Encoding) VarintLen(v uint64) int {
 
 // Parse reads one varint from the front of b and returns it with its length.
 // n is 0 when b ends before the varint does. Longer forms than needed are
-// accepted. The error is ErrTooLarge, for a Leading number above MaxVarint.
+// accepted. The error is ErrTooLarge for a Leading number above MaxVarint,
+// ErrValue for a form that LeadingNo7 leaves out.
 func (e Encoding) Parse(b []byte) (v uint64, n int, err error) {
 	if len(b) == 0 {
 		return 0, 0, nil
@@ -86,7 +90,7 @@ func (e Encoding) Parse(b []byte) (v uint64, n int, err error) {
 	for _, c := range b[1:size] {
 		v = v<<8 | uint64(c)
 	}
-	if err := e.check(v); err != nil {
+	if err := e.check(v, size); err != nil {
 		return 0, 0, err
 	}
 	return v, size, nil
@@ -111,15 +115,18 @@ func (e Encoding) ReadVarint(r io.ByteReader) (uint64, error) {
 		}
 		v = v<<8 | uint64(c)
 	}
-	if err := e.check(v); err != nil {
+	if err := e.check(v, size); err != nil {
 		return 0, err
 	}
 	return v, nil
 }
 
-func (e Encoding) check(v uint64) error {
-	if v > MaxVarint && e != Leading64 {
+func (e Encoding) check(v uint64, size int) error {
+	switch {
+	case v > MaxVarint && e == Leading:
 		return fmt.Errorf("varint %d: %w", v, ErrTooLarge)
+	case size == 7 && e == LeadingNo7:
+		return fmt.Errorf("varint of 7 bytes: %w", ErrValue)
 	}
 	return nil
 }
