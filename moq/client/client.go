@@ -101,7 +101,7 @@ func Dial(ctx context.Context, url string, cfg Config) (*Client, error) {
 	if err == nil {
 		c.Session, err = session.Handshake(ctx, d.Conn, session.Config{
 			Version: v, Legacy: transport.Legacy(cfg.Versions),
-			Setup:  lite.Setup{Path: d.Path, Role: cfg.Role, Cost: cfg.Cost, Hop: cfg.Origin.ID(), Probe: lite.ProbeReport},
+			Setup:      lite.Setup{Path: d.Path, Role: cfg.Role, Cost: cfg.Cost, Hop: cfg.Origin.ID(), Probe: lite.ProbeReport},
 			AssignedID: cfg.ServerID, LinkCost: cfg.LinkCost,
 			Limits: cfg.Limits, Counters: cfg.Counters, Log: cfg.Log, OnGoaway: cfg.OnGoaway,
 		})
