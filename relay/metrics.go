@@ -64,6 +64,7 @@ var (
 	controlReceivedDesc = series("control_rx_bytes_total", "Bytes of control messages received.", "tier", "class")
 	openedDesc          = series("sessions_opened_total", "Sessions taken in.")
 	closedDesc          = series("sessions_closed_total", "Sessions ended, never more than were taken in.")
+	endedDesc           = series("sessions_ended_total", "Sessions served and ended.", "tier", "reason")
 	refusedDesc         = series("sessions_refused_total", "Sessions and requests refused.", "reason")
 	sessionsDesc        = series("sessions", "Sessions open.", "transport")
 	drainingDesc        = series("draining_sessions", "Sessions still open while draining.")
@@ -87,7 +88,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, s := range eventSeries {
 		ch <- s.desc
 	}
-	for _, d := range []*prometheus.Desc{controlSentDesc, controlReceivedDesc, openedDesc, closedDesc, refusedDesc,
+	for _, d := range []*prometheus.Desc{controlSentDesc, controlReceivedDesc, openedDesc, closedDesc, endedDesc, refusedDesc,
 		sessionsDesc, drainingDesc, cacheBytesDesc, cacheCapacityDesc, cacheGroupsDesc, cacheDroppedDesc, rttDesc,
 		queueDesc, broadcastsDesc, buildDesc, unmatchedDesc, acceptFailuresDesc, acceptStalledDesc} {
 		ch <- d
@@ -129,6 +130,9 @@ func (c collector) collectTiers(ch chan<- prometheus.Metric) {
 		for class, name := range session.Classes {
 			ch <- counter(controlSentDesc, n.Control.Sent[class].Load(), tier, name)
 			ch <- counter(controlReceivedDesc, n.Control.Received[class].Load(), tier, name)
+		}
+		for end, reason := range session.Ends {
+			ch <- counter(endedDesc, n.Ended[end].Load(), tier, reason)
 		}
 	})
 	closed := c.r.tiers.closed.Load() // first: it never exceeds what was opened

@@ -31,7 +31,8 @@ type Conn interface {
 	// nothing. It returns at once; the code is flushed in the background.
 	Close(code SessionCode, reason string)
 	// Context ends with the connection. context.Cause is a *CloseError where
-	// either side gave a code, else the transport's own error.
+	// either side gave a code, else a *LostError. What waits on the connection or
+	// its streams returns the same, maybe a little before Context ends.
 	Context() context.Context
 	Stats() Stats
 	LocalAddr() net.Addr
@@ -123,3 +124,18 @@ func (e *CloseError) Error() string {
 	}
 	return fmt.Sprintf("session closed by %s: %s (%s)", who, e.Code, e.Reason)
 }
+
+// LostError is the end of a connection for which neither side gave a session code.
+type LostError struct {
+	Idle bool  // nothing came from the peer for the idle timeout
+	Err  error // the transport's own
+}
+
+func (e *LostError) Error() string {
+	if e.Idle {
+		return "idle timeout"
+	}
+	return "connection lost: " + e.Err.Error()
+}
+
+func (e *LostError) Unwrap() error { return e.Err }

@@ -1,12 +1,16 @@
 package session
 
-import "sync/atomic"
+import (
+	"errors"
+	"sync/atomic"
+)
 
 // Counters count what sessions move. They only rise. One set is shared by all
 // sessions of a kind; all fields are safe for concurrent use.
 type Counters struct {
 	Egress, Ingress Traffic // to subscribers; from publishers
 	Control         Control
+	Ended           [ends]atomic.Uint64 // sessions that Run has served, by how they ended
 
 	GroupsSkipped  atomic.Uint64 // not begun for a viewer: stale when their turn came
 	GroupsReset    atomic.Uint64 // begun and given up: stale, or too many open
@@ -46,4 +50,39 @@ var Classes = [classes]string{"session", "announce", "track_info", "subscribe", 
 // Control counts the bytes of control streams by class; media never counts here.
 type Control struct {
 	Sent, Received [classes]atomic.Uint64
+}
+
+// End sorts how sessions end for Counters.Ended.
+type End uint8
+
+// The ways of a session to end.
+const (
+	EndLocal     End = iota // we closed it, for no fault of the peer's
+	EndPeer                 // the peer closed it, with whatever code
+	EndViolation            // we closed it because the peer broke the protocol
+	EndIdle                 // nothing came from the peer for the idle timeout
+	EndLost                 // the connection broke
+	ends
+)
+
+// Ends are the names of the ways to end, by End.
+var Ends = [ends]string{"closed_here", "closed_by_peer", "violation", "idle_timeout", "connection_lost"}
+
+// endOf sorts the cause of a connection's end.
+func endOf(cause error) End {
+	var (
+		closed *CloseError
+		lost   *LostError
+	)
+	switch {
+	case errors.As(cause, &closed) && closed.Remote:
+		return EndPeer
+	case errors.As(cause, &closed) && closed.Code == CodeProtocolViolation:
+		return EndViolation
+	case errors.As(cause, &closed):
+		return EndLocal
+	case errors.As(cause, &lost) && lost.Idle:
+		return EndIdle
+	}
+	return EndLost
 }

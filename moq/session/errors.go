@@ -45,11 +45,14 @@ func streamCode(err error) StreamCode {
 	return StreamInternal
 }
 
-// modelError returns what the model calls a stream error; other errors are
-// returned as they are.
+// modelError returns what the model calls the end of a stream or of the connection;
+// other errors are returned as they are.
 func modelError(err error) error {
 	var reset *StreamError
-	if !errors.As(err, &reset) {
+	switch {
+	case overWith(err):
+		return moq.ErrClosed
+	case !errors.As(err, &reset):
 		return err
 	}
 	if !reset.Coded || reset.Code == StreamInternal {

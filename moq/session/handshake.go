@@ -27,16 +27,16 @@ func Handshake(ctx context.Context, conn Conn, cfg Config) (*Session, error) {
 		err = s.handshake(ctx)
 	}
 	if err != nil {
-		err = endOf(conn, err)
+		err = closeOr(conn, err)
 		s.fail(err)
 		return nil, err
 	}
 	return s, nil
 }
 
-// endOf says with which code a connection ended, where a stream noticed no more
+// closeOr says with which code a connection ended, where a stream noticed no more
 // than that it did.
-func endOf(conn Conn, err error) error {
+func closeOr(conn Conn, err error) error {
 	var closed *CloseError
 	if errors.As(context.Cause(conn.Context()), &closed) {
 		return closed

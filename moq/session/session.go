@@ -170,7 +170,8 @@ func (s *Session) PeerSetup(ctx context.Context) (lite.Setup, error) {
 }
 
 // Run serves the session until it ends, by either side or with ctx, and returns
-// why: a *CloseError where a code was given. Nothing of it is left behind then.
+// why: a *CloseError where a code was given, else a *LostError. Nothing of it is
+// left behind then.
 func (s *Session) Run(ctx context.Context, access Access) error {
 	s.access = access
 	if access.Counters != nil {
@@ -191,7 +192,9 @@ func (s *Session) Run(ctx context.Context, access Access) error {
 	s.endRequests()
 	s.wg.Wait() // tracks that were said to have ended are complete by then
 	s.closeUpstreams()
-	return context.Cause(s.conn.Context())
+	cause := context.Cause(s.conn.Context())
+	s.cfg.Counters.Ended[endOf(cause)].Add(1)
+	return cause
 }
 
 // start begins the loops that every session has.
@@ -210,10 +213,22 @@ func (s *Session) start() {
 // goRun runs f as part of the session: its error ends it.
 func (s *Session) goRun(f func(context.Context) error) {
 	s.wg.Go(func() {
-		if err := f(s.conn.Context()); err != nil {
-			s.fail(err)
+		ctx := s.conn.Context()
+		err := f(ctx)
+		if err == nil || overWith(err) && endsSoon(ctx) {
+			return // nothing wrong, or what the connection says itself
 		}
+		s.fail(err)
 	})
+}
+
+// overWith says whether err is the end of the connection, whatever noticed it.
+func overWith(err error) bool {
+	var (
+		closed *CloseError
+		lost   *LostError
+	)
+	return errors.As(err, &closed) || errors.As(err, &lost)
 }
 
 // fail closes the connection with the code that err stands for.
@@ -225,12 +240,12 @@ func (s *Session) fail(err error) {
 	switch {
 	case s.conn.Context().Err() != nil || !s.failed.CompareAndSwap(false, true):
 		// The first reason is the one; the others follow from it.
+	case errors.As(err, &closed):
+		s.conn.Close(closed.Code, closed.Reason)
 	case errors.As(err, &v):
 		s.cfg.Counters.Violations.Add(1)
 		s.log.Debug("closing session", "err", v.err)
 		s.conn.Close(v.code, v.err.Error())
-	case errors.As(err, &closed):
-		s.conn.Close(closed.Code, closed.Reason)
 	case errors.Is(err, context.DeadlineExceeded):
 		s.conn.Close(CodeControlTimeout, "")
 	case errors.Is(err, context.Canceled):

@@ -122,7 +122,7 @@ func (s *Session) lost(err error) bool {
 	if errors.As(err, &reset) {
 		return reset.Code == StreamSessionClosed || reset.Code == StreamGoingAway
 	}
-	return s.conn.Context().Err() != nil || errors.Is(err, moq.ErrClosed) || errors.Is(err, moq.ErrGoingAway)
+	return s.conn.Context().Err() != nil || overWith(err) || errors.Is(err, moq.ErrClosed) || errors.Is(err, moq.ErrGoingAway)
 }
 
 // Fetch pulls one group; a [moq.Source].

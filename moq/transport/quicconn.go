@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
+	"github.com/quic-go/webtransport-go"
 
 	"github.com/moqmesh/moqmesh/moq/session"
 )
@@ -25,15 +26,46 @@ func newQUICConn(c *quic.Conn) *quicConn {
 // closeContext follows ctx, saying its cause in MoQ terms.
 func closeContext(ctx context.Context) context.Context {
 	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() { cancel(closeError(context.Cause(ctx))) })
+	context.AfterFunc(ctx, func() { cancel(connEnd(context.Cause(ctx))) })
 	return out
 }
 
-// closeError says a connection's end in MoQ terms.
+// connEnd says why a connection has ended in MoQ terms.
+func connEnd(cause error) error {
+	var (
+		err    = closeError(cause)
+		closed *session.CloseError
+		lost   *session.LostError
+	)
+	switch {
+	case errors.As(err, &closed):
+		return closed
+	case errors.As(err, &lost):
+		return lost
+	}
+	return &session.LostError{Err: err}
+}
+
+// closeError says in MoQ terms what is the end of the connection, and leaves other
+// errors as they are.
 func closeError(err error) error {
-	var app *quic.ApplicationError
-	if errors.As(err, &app) {
+	var (
+		app     *quic.ApplicationError
+		wt      *webtransport.SessionError
+		idle    *quic.IdleTimeoutError
+		broken  *quic.TransportError
+		reset   *quic.StatelessResetError
+		unheard *quic.HandshakeTimeoutError
+	)
+	switch {
+	case errors.As(err, &app):
 		return &session.CloseError{Code: session.SessionCode(app.ErrorCode), Reason: app.ErrorMessage, Remote: app.Remote}
+	case errors.As(err, &wt):
+		return &session.CloseError{Code: session.SessionCode(wt.ErrorCode), Reason: wt.Message, Remote: wt.Remote}
+	case errors.As(err, &idle):
+		return &session.LostError{Idle: true, Err: err}
+	case errors.As(err, &broken), errors.As(err, &reset), errors.As(err, &unheard), errors.Is(err, quic.ErrTransportClosed):
+		return &session.LostError{Err: err}
 	}
 	return err
 }
@@ -82,7 +114,8 @@ func (c *quicConn) AcceptUniStream(ctx context.Context) (session.ReceiveStream, 
 func (c *quicConn) SendDatagram(p []byte) error { return c.grams.send(p) }
 
 func (c *quicConn) ReceiveDatagram(ctx context.Context) ([]byte, error) {
-	return c.c.ReceiveDatagram(ctx)
+	b, err := c.c.ReceiveDatagram(ctx)
+	return b, closeError(err)
 }
 
 func (c *quicConn) Close(code session.SessionCode, reason string) {

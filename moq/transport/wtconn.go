@@ -40,24 +40,43 @@ func newWTConn(wt *webtransport.Session, c *quic.Conn, sessionID uint64, str *ht
 	w := &wtConn{wt: wt, c: c, str: str, head: head, grams: newDatagramSender(wt)}
 	w.ctx, w.end = context.WithCancelCause(context.WithoutCancel(wt.Context()))
 	context.AfterFunc(wt.Context(), func() { w.end(w.cause()) })
-	context.AfterFunc(c.Context(), func() { w.end(closeError(context.Cause(c.Context()))) })
+	context.AfterFunc(c.Context(), func() { w.end(connEnd(context.Cause(c.Context()))) })
 	return w
 }
 
-// cause is why the WebTransport session ended.
+// cause is why the WebTransport session ended: a close, or what has become of the
+// connection below, which it learns first and does not tell.
 func (w *wtConn) cause() error {
 	_, err := w.wt.OpenUniStream() // its only way to say so
 	var closed *webtransport.SessionError
 	if errors.As(err, &closed) {
-		return &session.CloseError{Code: session.SessionCode(closed.ErrorCode), Reason: closed.Message, Remote: closed.Remote}
+		return connEnd(err)
 	}
-	return err
+	timer := time.NewTimer(flushTime)
+	defer timer.Stop()
+	select {
+	case <-w.c.Context().Done():
+		return connEnd(context.Cause(w.c.Context()))
+	case <-timer.C:
+		return connEnd(err)
+	}
+}
+
+// failure is why a call on the session failed: ctx has ended, or the session has or
+// is about to.
+func (w *wtConn) failure(ctx context.Context) error {
+	select {
+	case <-w.ctx.Done():
+		return context.Cause(w.ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (w *wtConn) OpenStream(ctx context.Context) (session.Stream, error) {
 	s, err := w.wt.OpenStreamSync(ctx)
 	if err != nil {
-		return nil, err
+		return nil, w.failure(ctx)
 	}
 	return wtStream{s}, nil
 }
@@ -76,7 +95,7 @@ func (w *wtConn) OpenUniStream() (session.SendStream, error) {
 func (w *wtConn) AcceptStream(ctx context.Context) (session.Stream, error) {
 	s, err := w.wt.AcceptStream(ctx)
 	if err != nil {
-		return nil, err
+		return nil, w.failure(ctx)
 	}
 	return wtStream{s}, nil
 }
@@ -84,7 +103,7 @@ func (w *wtConn) AcceptStream(ctx context.Context) (session.Stream, error) {
 func (w *wtConn) AcceptUniStream(ctx context.Context) (session.ReceiveStream, error) {
 	s, err := w.wt.AcceptUniStream(ctx)
 	if err != nil {
-		return nil, err
+		return nil, w.failure(ctx)
 	}
 	return wtReceiveStream{s}, nil
 }
@@ -92,7 +111,11 @@ func (w *wtConn) AcceptUniStream(ctx context.Context) (session.ReceiveStream, er
 func (w *wtConn) SendDatagram(p []byte) error { return w.grams.send(p) }
 
 func (w *wtConn) ReceiveDatagram(ctx context.Context) ([]byte, error) {
-	return w.wt.ReceiveDatagram(ctx)
+	b, err := w.wt.ReceiveDatagram(ctx)
+	if err != nil {
+		return nil, w.failure(ctx)
+	}
+	return b, nil
 }
 
 // Close says the code in a capsule. We write it ourselves and let it be read before the session is taken down: Chromium reports only

@@ -60,7 +60,7 @@ func connect(ctx context.Context, c *quic.Conn, u *url.URL, alpns []string) (*Di
 		bidi: make(chan session.Stream), uni: make(chan session.ReceiveStream),
 	}
 	w.ctx, w.end = context.WithCancelCause(context.WithoutCancel(ctx))
-	context.AfterFunc(c.Context(), func() { w.end(closeError(context.Cause(c.Context()))) })
+	context.AfterFunc(c.Context(), func() { w.end(connEnd(context.Cause(c.Context()))) })
 	go w.acceptBidi()
 	go w.acceptUni()
 	alpn, err := w.request(ctx, u, alpns)
@@ -187,7 +187,7 @@ func hand[T any](ctx context.Context, to chan<- T, v T) {
 
 // readCapsules waits for the server to close the session.
 func (w *wtDialled) readCapsules() {
-	w.end(w.readClose())
+	w.end(connEnd(w.readClose()))
 	w.c.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "")
 }
 
@@ -195,6 +195,9 @@ func (w *wtDialled) readClose() error {
 	r := quicvarint.NewReader(w.req)
 	for {
 		kind, err := quicvarint.Read(r)
+		if err == io.EOF {
+			return &session.CloseError{Remote: true} // as if it had said code 0
+		}
 		if err != nil {
 			return fmt.Errorf("session stream: %w", streamError(err))
 		}
@@ -216,7 +219,7 @@ func (w *wtDialled) readClose() error {
 func (w *wtDialled) OpenStream(ctx context.Context) (session.Stream, error) {
 	s, err := w.c.OpenStreamSync(ctx)
 	if err != nil {
-		return nil, err
+		return nil, closeError(err)
 	}
 	if _, err := s.Write(streamHead(bidiStreamType, w.id)); err != nil {
 		return nil, streamError(err)
@@ -264,7 +267,8 @@ func (g gramStream) SendDatagram(p []byte) error { return g.w.req.SendDatagram(p
 func (g gramStream) Context() context.Context    { return g.w.ctx }
 
 func (w *wtDialled) ReceiveDatagram(ctx context.Context) ([]byte, error) {
-	return w.req.ReceiveDatagram(ctx)
+	b, err := w.req.ReceiveDatagram(ctx)
+	return b, closeError(err)
 }
 
 // Close says the code in a capsule, and takes the connection down when the

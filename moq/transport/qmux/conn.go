@@ -2,6 +2,7 @@ package qmux
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -198,12 +199,21 @@ func (c *Conn) finishLocked(cause error, last *wire.Close) {
 		return
 	}
 	c.ended, c.last = true, last
-	c.end(cause)
+	c.end(connEnd(cause))
 	c.writable.Broadcast()
 	for _, s := range c.recvs {
 		s.readable.Broadcast()
 	}
 	c.wakeWriterLocked()
+}
+
+// connEnd says why a connection has ended in the session's terms.
+func connEnd(cause error) error {
+	var closed *session.CloseError
+	if errors.As(cause, &closed) {
+		return closed
+	}
+	return &session.LostError{Idle: errors.Is(cause, ErrIdle), Err: cause}
 }
 
 // violateLocked ends the connection over what the peer did.

@@ -32,7 +32,7 @@ const (
 )
 
 // ErrSilent says that the peer sent no frame for 30 s.
-var ErrSilent = errors.New("no WebSocket frame for 30 s")
+var ErrSilent = fmt.Errorf("no WebSocket frame for 30 s: %w", qmux.ErrIdle)
 
 // pipe is a qmux.Pipe over a WebSocket: a binary message each.
 type pipe struct {
