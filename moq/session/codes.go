@@ -11,7 +11,7 @@ const (
 	CodeInternal          SessionCode = 0x1
 	CodeUnauthorized      SessionCode = 0x2
 	CodeProtocolViolation SessionCode = 0x3
-	CodeKeyValue          SessionCode = 0x6
+	CodeKeyValue          SessionCode = 0x6 // "unauthorized" from relays before 0.17
 	CodeGoawayTimeout     SessionCode = 0x10
 	CodeControlTimeout    SessionCode = 0x11
 	CodeVersion           SessionCode = 0x15
@@ -22,7 +22,7 @@ var sessionCodeNames = map[SessionCode]string{
 	CodeInternal:          "internal",
 	CodeUnauthorized:      "unauthorized",
 	CodeProtocolViolation: "protocol violation",
-	CodeKeyValue:          "key-value formatting",
+	CodeKeyValue:          "key-value formatting (of old: unauthorized)",
 	CodeGoawayTimeout:     "goaway timeout",
 	CodeControlTimeout:    "control message timeout",
 	CodeVersion:           "version negotiation failed",

@@ -28,6 +28,20 @@ var streamCodes = []struct {
 	{moq.ErrTimeout, StreamControlTimeout},
 }
 
+// formerCodes are those of relays before 0.17, which had one registry for streams
+// and sessions, as far as no code of today means something else.
+var formerCodes = map[StreamCode]error{
+	13: moq.ErrNotFound,
+	14: moq.ErrWrongSize,
+	24: moq.ErrCancelled, // "dropped"
+	25: moq.ErrClosed,
+	26: moq.ErrExpired, // "lagged"
+	27: moq.ErrFrameTooLarge,
+	29: moq.ErrTimestamp,
+	30: moq.ErrUnroutable,
+	31: moq.ErrEvicted,
+}
+
 // streamCode returns the code that tells a peer why a stream ends.
 func streamCode(err error) StreamCode {
 	for _, c := range streamCodes {
@@ -62,6 +76,9 @@ func modelError(err error) error {
 		if reset.Code == c.code {
 			return c.err
 		}
+	}
+	if former, ok := formerCodes[reset.Code]; ok {
+		return former
 	}
 	return err
 }
