@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/moqmesh/moqmesh/moq"
@@ -178,16 +179,31 @@ func once(ctx context.Context, url string, cfg Config, up func(*Client)) error {
 	return c.Run(ctx)
 }
 
+// refusals are the session codes by which a server turns us away for what we are.
+var refusals = []session.SessionCode{
+	session.CodeUnauthorized, session.CodeVersion,
+	session.CodeKeyValue, 9, 20, // relays before 0.17: unauthorized, version, invalid role
+}
+
 // Refused says whether the server turned us away for what we are: trying again
 // does not help.
 func Refused(err error) bool {
-	var closed *session.CloseError
-	if errors.As(err, &closed) {
-		return closed.Remote && (closed.Code == session.CodeUnauthorized || closed.Code == session.CodeVersion)
+	var (
+		closed       *session.CloseError
+		webTransport *transport.StatusError
+		webSocket    *websocket.StatusError
+	)
+	switch {
+	case errors.As(err, &closed):
+		return closed.Remote && slices.Contains(refusals, closed.Code)
+	case errors.As(err, &webTransport) && unauthorized(webTransport.Status):
+		return true
 	}
-	var upgrade *websocket.StatusError
-	return errors.As(err, &upgrade) &&
-		(upgrade.Status == http.StatusUnauthorized || upgrade.Status == http.StatusForbidden)
+	return errors.As(err, &webSocket) && unauthorized(webSocket.Status)
+}
+
+func unauthorized(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -50,6 +50,15 @@ type wtDialled struct {
 	once  sync.Once
 }
 
+// StatusError is a server's refusal of a WebTransport session.
+type StatusError struct {
+	Status int // of the HTTP response
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("server refused WebTransport: %d %s", e.Status, http.StatusText(e.Status))
+}
+
 // connect asks for a WebTransport session on a new HTTP/3 connection.
 func connect(ctx context.Context, c *quic.Conn, u *url.URL, alpns []string) (*Dialled, error) {
 	tr := &http3.Transport{EnableDatagrams: true, AdditionalSettings: map[uint64]uint64{
@@ -103,7 +112,7 @@ func (w *wtDialled) request(ctx context.Context, u *url.URL, alpns []string) (al
 		return "", err
 	}
 	if res.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("WebTransport refused: status %d", res.StatusCode)
+		return "", &StatusError{Status: res.StatusCode}
 	}
 	w.id = uint64(w.req.StreamID())
 	return chosen(res.Header)
