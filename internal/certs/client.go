@@ -4,15 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
-
-	"github.com/moqmesh/moqmesh/internal/source"
-	"golang.org/x/sync/errgroup"
 )
 
 // ClientConfig says whom a dial trusts and what it presents.
@@ -37,10 +33,8 @@ type ClientConfig struct {
 
 // Client is the TLS side of dialling. All methods may be called at the same time.
 type Client struct {
-	cfg   ClientConfig
-	pins  pins                             // empty = check the chain
-	roots *source.Source[*x509.CertPool]   // nil = the system's
-	pair  *source.Source[*tls.Certificate] // nil = present none
+	log   *slog.Logger
+	trust *replaceable[*trust]
 }
 
 // ClientTLS is for programs that dial and end: it reads the files once.
@@ -58,22 +52,12 @@ func ClientTLS(ctx context.Context, cfg ClientConfig) (*tls.Config, error) {
 // NewClient checks cfg, all of it, and returns a client that has read nothing yet.
 func NewClient(cfg ClientConfig) (*Client, error) {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	c := &Client{cfg: cfg}
-	var pinErr error
-	c.pins, pinErr = parsePins(cfg.Fingerprints)
-	if err := errors.Join(cfg.conflicts(), pinErr); err != nil {
+	first, err := newTrust(cfg)
+	if err != nil {
 		return nil, err
 	}
-	if err := c.openRoots(); err != nil {
-		return nil, err
-	}
-	if err := c.openPair(); err != nil {
-		return nil, err
-	}
-	if cfg.Insecure {
-		cfg.Log.Warn("TLS verification is off: dials are open to a man in the middle")
-	}
-	return c, nil
+	first.warn()
+	return &Client{log: cfg.Log, trust: newReplaceable(first)}, nil
 }
 
 // conflicts are settings that cannot all be meant.
@@ -95,86 +79,32 @@ func (cfg ClientConfig) conflicts() error {
 	return errors.Join(errs...)
 }
 
-func (c *Client) openRoots() (err error) {
-	if len(c.cfg.Roots) == 0 {
-		return nil
-	}
-	base := noRoots
-	if c.cfg.SystemRoots != nil && *c.cfg.SystemRoots {
-		base = x509.SystemCertPool
-	}
-	c.roots, err = newRoots(c.cfg.Roots, base, c.cfg.Log, c.cfg.Period)
-	return err
-}
-
-func (c *Client) openPair() (err error) {
-	if c.cfg.Cert == "" {
-		return nil
-	}
-	const failed = "failed to reload client certificate"
-	c.pair, err = source.New(source.Config[*tls.Certificate]{
-		Locations: []string{c.cfg.Cert, c.cfg.Key},
-		Parse:     func(docs [][]byte) (*tls.Certificate, error) { return parsePair(docs[0], docs[1]) },
-		Period:    c.cfg.Period,
-		Log:       c.cfg.Log,
-		Lines: source.Lines{
-			Reloading: "reloading client certificate", Reloaded: "client certificate reloaded",
-			Unreadable: failed, Refused: failed, Unwatched: unwatched,
-		},
-	})
-	return err
-}
-
 // Load reads the files now. At a start its error is a reason to stop; later it means that what is in use stays.
-func (c *Client) Load(ctx context.Context) error {
-	var errs []error
-	if c.roots != nil {
-		errs = append(errs, c.roots.Load(ctx))
+func (c *Client) Load(ctx context.Context) error { return c.trust.get().load(ctx) }
+
+// Prepare reads what cfg names beside what is in use. commit puts it in force, for all later dials; without a call of
+// it nothing has changed.
+func (c *Client) Prepare(ctx context.Context, cfg ClientConfig) (commit func(), err error) {
+	cfg.Log = c.log
+	next, err := newTrust(cfg)
+	if err != nil {
+		return nil, err
 	}
-	if c.pair != nil {
-		errs = append(errs, c.pair.Load(ctx))
+	if err := next.load(ctx); err != nil {
+		return nil, err
 	}
-	return errors.Join(errs...)
+	return func() {
+		next.warn()
+		c.trust.put(next)
+	}, nil
 }
 
 // Run follows the files until ctx ends and returns its cause. Run it once.
-func (c *Client) Run(ctx context.Context) error {
-	var g errgroup.Group
-	if c.roots != nil {
-		g.Go(func() error { return c.roots.Run(ctx) })
-	}
-	if c.pair != nil {
-		g.Go(func() error { return c.pair.Run(ctx) })
-	}
-	<-ctx.Done()
-	return cmp.Or(g.Wait(), context.Cause(ctx))
-}
+func (c *Client) Run(ctx context.Context) error { return c.trust.run(ctx) }
 
 // TLS returns a configuration for one dial, with the roots of this moment: take a new one for every dial. protos are
 // the ALPN names in order of preference. The server name is empty unless HostName is set.
-func (c *Client) TLS(protos ...string) *tls.Config {
-	cfg := &tls.Config{ServerName: c.cfg.HostName, NextProtos: protos, MinVersion: tls.VersionTLS12}
-	switch {
-	case c.cfg.Insecure:
-		cfg.InsecureSkipVerify = true
-	case len(c.pins) > 0:
-		cfg.InsecureSkipVerify = true // the pins decide instead
-		cfg.VerifyConnection = c.pins.verify
-	case c.roots != nil:
-		cfg.RootCAs = current(c.roots)
-	}
-	if c.pair != nil {
-		cfg.GetClientCertificate = c.clientCertificate
-	}
-	return cfg
-}
-
-func (c *Client) clientCertificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	if pair := c.pair.Get(); pair != nil {
-		return pair, nil
-	}
-	return nil, errors.New("client certificate not loaded")
-}
+func (c *Client) TLS(protos ...string) *tls.Config { return c.trust.get().tls(protos) }
 
 // HTTPClient returns an HTTP client whose every new connection uses the certificates and roots of its moment. Behind a
 // proxy they are those of now.

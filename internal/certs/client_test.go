@@ -117,7 +117,7 @@ func TestClientReloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, c)
-	until(t, "watch", func() bool { return c.roots.Status().Watching && c.pair.Status().Watching })
+	until(t, "watch", func() bool { return c.trust.get().roots.Status().Watching && c.trust.get().pair.Status().Watching })
 	if shake(t, c.TLS(), server).ok() {
 		t.Fatal("a server of an unknown authority was accepted")
 	}

@@ -26,13 +26,12 @@ type Entry struct {
 // Listing returns every certificate that a connection may have been made with.
 func (s *Store) Listing() Listing {
 	all := Listing{Certificates: []Entry{}}
-	for _, cert := range s.serving() {
+	offer := s.offer.get()
+	for _, cert := range offer.serving() {
 		all.Certificates = append(all.Certificates, entry(cert, true))
 	}
-	if own := s.own.Load(); own != nil {
-		for _, cert := range own.certs[1:] {
-			all.Certificates = append(all.Certificates, entry(cert, false))
-		}
+	for _, cert := range offer.retired() {
+		all.Certificates = append(all.Certificates, entry(cert, false))
 	}
 	return all
 }
@@ -49,7 +48,7 @@ func entry(cert *tls.Certificate, current bool) Entry {
 // SHA256 is the body of /certificate.sha256: the fingerprint of the first certificate that answers handshakes. It is
 // empty when none is loaded.
 func (s *Store) SHA256() string {
-	if serving := s.serving(); len(serving) > 0 {
+	if serving := s.offer.get().serving(); len(serving) > 0 {
 		return Fingerprint(serving[0].Leaf.Raw)
 	}
 	return ""

@@ -7,11 +7,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/moqmesh/moqmesh/internal/source"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -36,77 +36,57 @@ type Config struct {
 // Store holds the certificates of one listener. All methods may be called at the same time.
 type Store struct {
 	log       *slog.Logger
-	pairs     *source.Source[[]*tls.Certificate] // nil without files
-	roots     *source.Source[*x509.CertPool]     // nil without roots
-	hosts     []string
-	renewing  sync.Mutex                // serialises changes of own
-	own       atomic.Pointer[generated] // nil until Load, and without hosts
+	offer     *replaceable[*offer]
+	renewing  sync.Mutex // held over changes of the generated certificates
 	unmatched atomic.Uint64
 }
 
 // New checks cfg and returns a store that has read and generated nothing yet.
 func New(cfg Config) (*Store, error) {
-	s := &Store{log: cmp.Or(cfg.Log, slog.New(slog.DiscardHandler)), hosts: cfg.Generate}
-	locations, err := pairLocations(cfg.Certs, cfg.Keys)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	first, err := newOffer(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if len(locations) == 0 && len(cfg.Generate) == 0 {
-		return nil, errors.New("neither certificate files nor hosts to generate a certificate for")
-	}
-	if len(locations) > 0 {
-		if s.pairs, err = newPairs(locations, cfg.Web, s.log, cfg.Period); err != nil {
-			return nil, err
-		}
-	}
-	if len(cfg.Roots) > 0 {
-		if s.roots, err = newRoots(cfg.Roots, noRoots, s.log, cfg.Period); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
-}
-
-func newPairs(locations []string, web bool, log *slog.Logger, period time.Duration) (*source.Source[[]*tls.Certificate], error) {
-	reloading, failed := "reloading server certificates", "failed to reload server certificates"
-	if web {
-		reloading, failed = "reloading web certificate", "failed to reload web certificate"
-	}
-	return source.New(source.Config[[]*tls.Certificate]{
-		Locations: locations,
-		Parse:     func(docs [][]byte) ([]*tls.Certificate, error) { return parsePairs(locations, docs) },
-		Period:    period,
-		Log:       log,
-		Lines: source.Lines{
-			Reloading: reloading, Reloaded: "certificates reloaded",
-			Unreadable: failed, Refused: failed, Unwatched: unwatched,
-		},
-	})
+	return &Store{log: cfg.Log, offer: newReplaceable(first)}, nil
 }
 
 // Load reads all files now and generates the self-signed certificate if there is none yet. At a start its error is a
 // reason to stop; later it means that the set in use stays.
 func (s *Store) Load(ctx context.Context) error {
-	var errs []error
-	if s.pairs != nil {
-		errs = append(errs, s.pairs.Load(ctx))
+	return errors.Join(s.offer.get().load(ctx), s.advance(time.Now()))
+}
+
+// Prepare reads what cfg names beside what is in use. commit puts it in force, for all later handshakes; without a
+// call of it nothing has changed. A generated certificate is kept where the hosts are the same; for others a new one
+// answers, and the old one is listed until it ends. Prepare the next configuration after this one is settled.
+func (s *Store) Prepare(ctx context.Context, cfg Config) (commit func(), err error) {
+	cfg.Log = s.log
+	next, err := newOffer(cfg)
+	if err != nil {
+		return nil, err
 	}
-	if s.roots != nil {
-		errs = append(errs, s.roots.Load(ctx))
+	var made *x509.Certificate
+	if !slices.Equal(next.hosts, s.offer.get().hosts) {
+		made, err = next.advance(time.Now())
 	}
-	return errors.Join(append(errs, s.advance(time.Now()))...)
+	if err := errors.Join(next.load(ctx), err); err != nil {
+		return nil, err
+	}
+	return func() {
+		s.renewing.Lock()
+		defer s.renewing.Unlock()
+		next.inherit(s.offer.get())
+		s.offer.put(next)
+		s.logGenerated(made)
+	}, nil
 }
 
 // Run follows the files and renews the generated certificate until ctx ends, and returns its cause. Run it once, after
 // Load.
 func (s *Store) Run(ctx context.Context) error {
 	var g errgroup.Group
-	if s.pairs != nil {
-		g.Go(func() error { return s.pairs.Run(ctx) })
-	}
-	if s.roots != nil {
-		g.Go(func() error { return s.roots.Run(ctx) })
-	}
+	g.Go(func() error { return s.offer.run(ctx) })
 	g.Go(func() error { return s.renew(ctx) })
 	return g.Wait()
 }
@@ -115,7 +95,7 @@ func (s *Store) Run(ctx context.Context) error {
 func (s *Store) renew(ctx context.Context) error {
 	for {
 		wait := time.Hour
-		if own := s.own.Load(); own != nil {
+		if own := s.offer.get().own.Load(); own != nil {
 			wait = min(max(time.Until(own.next()), time.Second), time.Hour)
 		}
 		select {
@@ -131,43 +111,23 @@ func (s *Store) renew(ctx context.Context) error {
 
 // advance brings the generated certificates to now.
 func (s *Store) advance(now time.Time) error {
-	if len(s.hosts) == 0 {
-		return nil
-	}
 	s.renewing.Lock()
 	defer s.renewing.Unlock()
-	own := generated{hosts: s.hosts}
-	if old := s.own.Load(); old != nil {
-		own = *old
-	}
-	next, renewed, err := own.advance(now)
-	if err != nil {
-		return err
-	}
-	s.own.Store(&next)
-	if renewed {
-		leaf := next.certs[0].Leaf
-		s.log.Info("certificate generated", "sha256", Fingerprint(leaf.Raw), "until", leaf.NotAfter)
-	}
-	return nil
+	made, err := s.offer.get().advance(now)
+	s.logGenerated(made)
+	return err
 }
 
-// serving returns the certificates that answer handshakes, in configuration order.
-func (s *Store) serving() []*tls.Certificate {
-	var all []*tls.Certificate
-	if s.pairs != nil {
-		all = s.pairs.Get()
+func (s *Store) logGenerated(leaf *x509.Certificate) {
+	if leaf != nil {
+		s.log.Info("certificate generated", "sha256", Fingerprint(leaf.Raw), "until", leaf.NotAfter)
 	}
-	if own := s.own.Load(); own != nil {
-		all = append(all[:len(all):len(all)], own.certs[0])
-	}
-	return all
 }
 
 // GetCertificate answers a handshake: the first certificate whose names match the server name that the client asks for,
 // the first of all otherwise. It is made for tls.Config.
 func (s *Store) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	cert, matched := pick(s.serving(), hello.ServerName)
+	cert, matched := pick(s.offer.get().serving(), hello.ServerName)
 	if cert == nil {
 		return nil, errors.New("no certificate loaded")
 	}
@@ -186,18 +146,18 @@ func (s *Store) Unmatched() uint64 { return s.unmatched.Load() }
 // protos are the ALPN names in order of preference. With roots, sessions are not resumed: a resumed one would outlive
 // the authority that vouched for it.
 func (s *Store) TLS(protos ...string) *tls.Config {
-	cfg := &tls.Config{GetCertificate: s.GetCertificate, NextProtos: protos, MinVersion: tls.VersionTLS12}
-	if s.roots == nil {
-		return cfg
-	}
-	cfg.ClientAuth = tls.VerifyClientCertIfGiven
-	cfg.ClientCAs = current(s.roots)
-	cfg.SessionTicketsDisabled = true
-	base := cfg.Clone()
-	cfg.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		now := base.Clone()
-		now.ClientCAs = current(s.roots)
+	plain := &tls.Config{GetCertificate: s.GetCertificate, NextProtos: protos, MinVersion: tls.VersionTLS12}
+	asking := plain.Clone()
+	asking.ClientAuth = tls.VerifyClientCertIfGiven
+	asking.SessionTicketsDisabled = true
+	plain.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		roots := s.offer.get().roots
+		if roots == nil {
+			return nil, nil // plain itself
+		}
+		now := asking.Clone()
+		now.ClientCAs = current(roots)
 		return now, nil
 	}
-	return cfg
+	return plain
 }

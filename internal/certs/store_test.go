@@ -113,7 +113,7 @@ func TestRotationOfAPair(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, s)
-	until(t, "watch", func() bool { return s.pairs.Status().Watching })
+	until(t, "watch", func() bool { return s.offer.get().pairs.Status().Watching })
 	server, client := s.TLS(), &tls.Config{ServerName: "relay.test", RootCAs: ca.Pool()}
 	dial := func() ends {
 		t.Helper()
@@ -133,7 +133,7 @@ func TestRotationOfAPair(t *testing.T) {
 	old.echo(t)
 
 	write(t, cert, []byte("-----BEGIN"))
-	until(t, "refusal of a broken file", func() bool { return s.pairs.Status().Err != nil })
+	until(t, "refusal of a broken file", func() bool { return s.offer.get().pairs.Status().Err != nil })
 	if got := dial().leaf(); got != Fingerprint(second.TLS.Leaf.Raw) {
 		t.Errorf("leaf %.8s after a broken file, want the last good one", got)
 	}
@@ -173,7 +173,7 @@ func TestClientCertificates(t *testing.T) {
 		t.Error("a client certificate was taken before any root was read")
 	}
 	start(t, s)
-	until(t, "watch", func() bool { return s.roots.Status().Watching })
+	until(t, "watch", func() bool { return s.offer.get().roots.Status().Watching })
 	server := s.TLS()
 	for name, tc := range map[string]struct {
 		client *tls.Config
