@@ -69,7 +69,7 @@ func TestConcurrentUse(t *testing.T) {
 	readers.Go(func() {
 		for ctx.Err() == nil {
 			w := o.Watch("", Reader{})
-			a.Update(Route{Warm: rand.Uint64N(3)})
+			a.SetCost(rand.Uint64N(3))
 			w.Next()
 			w.Close()
 			o.Cache().Advance(time.Now())

@@ -1,37 +1,85 @@
 package moq
 
 import (
+	"maps"
 	"slices"
-	"strings"
 	"sync"
+	"time"
 
+	"github.com/moqmesh/moqmesh/cluster/route"
 	"github.com/moqmesh/moqmesh/moq/wire"
 )
 
-// Origin is a name space of broadcasts: for each path the routes that lead to it.
-// Sessions announce into it and read from it.
+// MaxHops is the longest hop list on any wire.
+const MaxHops = 32
+
+// MaxCost is where route costs saturate.
+const MaxCost = route.MaxCost
+
+// Origin is a name space of broadcasts: for each path the routes that lead to it,
+// and the broadcast that the chosen one serves. Sessions join it, announce into it
+// and read from it. What passes with time (holds, grace periods) happens in
+// Advance, which somebody has to call when Due says: see session.Keep.
 type Origin struct {
 	id    uint64
 	cache *Cache
 
-	mu       sync.Mutex
-	names    map[string][]*entry // by path; best first
-	arrivals uint64
+	moving sync.Mutex // held while moves are made, so that they are made in order
+
+	mu       sync.Mutex // guards what follows
+	table    *route.Table
+	now      time.Time // the newest that we were told
+	joined   uint64    // connections and publications so far
+	names    map[string]*name
+	serving  int // names that something serves
 	watchers []*Watcher
+	carries  map[string]struct{} // paths whose readers came or left since Advance
+	moves    []func()            // broadcasts to move or end, not done yet
+	news     chan struct{}       // closed at the next change; nil while nobody waits
+	duec     chan struct{}       // has a token when Due may have changed
 }
 
-// entry is one announced route. Guarded by Origin.mu.
-type entry struct {
-	path      string
-	route     Route
-	broadcast *Broadcast
-	arrival   uint64
+// name is an announced path. Guarded by Origin.mu.
+type name struct {
+	supplies []supply   // one for each connection that announces it
+	serving  route.Peer // whose supply feeds b
+	b        *Broadcast // nil while nothing serves
+	from     uint64     // the publisher of b
+}
+
+// supply is what one connection has under a path: a source to make a broadcast
+// from, or this process a broadcast of its own.
+type supply struct {
+	peer   route.Peer
+	source Source
+	own    *Broadcast
+}
+
+func (n *name) supply(p route.Peer) (s supply, ok bool) {
+	for _, s := range n.supplies {
+		if s.peer == p {
+			return s, true
+		}
+	}
+	return s, false
+}
+
+func (n *name) drop(p route.Peer) {
+	n.supplies = slices.DeleteFunc(n.supplies, func(s supply) bool { return s.peer == p })
 }
 
 // NewOrigin returns an empty name space. id is the hop id of this process, 1 to
 // 2^62-1 (below 2^53 for old browsers); 0 withholds it.
 func NewOrigin(id uint64, cache *Cache) *Origin {
-	return &Origin{id: id, cache: cache, names: make(map[string][]*entry)}
+	return NewRoutedOrigin(route.Config{Self: id}, cache)
+}
+
+// NewRoutedOrigin is NewOrigin for a relay that bounds its routes.
+func NewRoutedOrigin(cfg route.Config, cache *Cache) *Origin {
+	return &Origin{
+		id: cfg.Self, cache: cache, table: route.New(cfg), names: make(map[string]*name),
+		carries: make(map[string]struct{}), duec: make(chan struct{}, 1),
+	}
 }
 
 // ID is the hop id of this process.
@@ -40,168 +88,143 @@ func (o *Origin) ID() uint64 { return o.id }
 // Cache bounds what the origin's broadcasts hold.
 func (o *Origin) Cache() *Cache { return o.cache }
 
-// Announcement is the announcing side's handle on one route.
-type Announcement struct {
-	o *Origin
-	e *entry
-}
-
-// Announce adds a route to a broadcast. path is clean (see wire.CleanPath). It
-// also answers requests for paths below it, unless a deeper path is announced.
-func (o *Origin) Announce(path string, b *Broadcast, r Route) *Announcement {
+// update runs f on the table at now and does what follows from it: watchers are
+// told, broadcasts move to other routes.
+func (o *Origin) update(now time.Time, f func(now time.Time) []route.Change) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	e := &entry{path: path, route: r, broadcast: b}
-	o.insertLocked(e)
-	return &Announcement{o, e}
-}
-
-// Publish announces a broadcast of this process at no cost.
-func (o *Origin) Publish(path string, b *Broadcast) *Announcement {
-	return o.Announce(path, b, Route{})
-}
-
-func (o *Origin) insertLocked(e *entry) {
-	o.arrivals++
-	e.arrival = o.arrivals
-	list := append(o.names[e.path], e)
-	slices.SortFunc(list, func(a, b *entry) int { return compareRoutes(e.path, a, b) })
-	o.names[e.path] = list
-	o.changedLocked(e.path)
-}
-
-func (o *Origin) deleteLocked(e *entry) bool {
-	list := o.names[e.path]
-	i := slices.Index(list, e)
-	if i < 0 {
-		return false
+	if now.After(o.now) {
+		o.now = now
 	}
-	if list = slices.Delete(list, i, i+1); len(list) == 0 {
-		delete(o.names, e.path)
-	} else {
-		o.names[e.path] = list
+	due := o.table.Next()
+	for _, c := range f(o.now) {
+		o.settleLocked(c.Name)
 	}
-	return true
-}
-
-// Update replaces the route in place: subscriptions stay.
-func (a *Announcement) Update(r Route) {
-	a.o.mu.Lock()
-	defer a.o.mu.Unlock()
-	if a.o.deleteLocked(a.e) {
-		a.e.route = r
-		a.o.insertLocked(a.e)
+	if !o.table.Next().Equal(due) {
+		o.signalLocked()
+	}
+	moving := len(o.moves) > 0
+	o.mu.Unlock()
+	if moving {
+		o.move()
 	}
 }
 
-// Withdraw removes the route. Running subscriptions go on as long as the
-// broadcast serves them; new ones do not come this way. Later calls do nothing.
-func (a *Announcement) Withdraw() {
-	a.o.mu.Lock()
-	defer a.o.mu.Unlock()
-	if a.o.deleteLocked(a.e) {
-		a.o.changedLocked(a.e.path)
-	}
-}
-
-// Path is what was announced.
-func (a *Announcement) Path() string { return a.e.path }
-
-// Reader is who asks: what it may not be led through and what it may see.
-type Reader struct {
-	// ID is its hop id, or the id assigned to its connection: routes through it
-	// are not for it. 0 = cannot be on any route.
-	ID uint64
-	// MaxHops bounds the hop lists it is told of, our own hop included; 0 = MaxHops.
-	MaxHops int
-	// Hidden also shows names with a segment that starts with a dot below the
-	// prefix it watches.
-	Hidden bool
-	// Allow limits the paths it may see; nil = all.
-	Allow func(path string) bool
-}
-
-// Find returns the broadcast that serves a request for path: the best usable
-// route of the deepest announced path that is path or a parent of it. suffix is
-// what of path lies below. ErrUnroutable where there is none.
-func (o *Origin) Find(path string, r Reader) (b *Broadcast, suffix string, err error) {
+// move makes the moves that are due, one after the other.
+func (o *Origin) move() {
+	o.moving.Lock()
+	defer o.moving.Unlock()
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	e, suffix := o.coverLocked(path, r, false)
-	if e == nil {
-		return nil, "", ErrUnroutable
+	moves := o.moves
+	o.moves = nil
+	o.mu.Unlock()
+	for _, f := range moves {
+		f()
 	}
-	return e.broadcast, suffix, nil
 }
 
-// coverLocked is the best route that r can use to the deepest path that is path or
-// above it; nil where there is none.
-func (o *Origin) coverLocked(path string, r Reader, forwardable bool) (e *entry, suffix string) {
-	for at := path; ; at = parent(at) {
-		if e := o.bestLocked(at, r, forwardable); e != nil {
-			suffix, _ = wire.TrimPathPrefix(path, at)
-			return e, suffix
-		}
-		if at == "" {
-			return nil, ""
+func (o *Origin) signalLocked() {
+	select {
+	case o.duec <- struct{}{}:
+	default:
+	}
+}
+
+// settleLocked brings a path in step with the table.
+func (o *Origin) settleLocked(path string) {
+	if n := o.names[path]; n != nil {
+		o.serveLocked(path, n)
+		if len(n.supplies) == 0 && n.b == nil {
+			delete(o.names, path)
 		}
 	}
+	o.changedLocked(path)
 }
 
-func parent(path string) string {
-	return path[:max(strings.LastIndexByte(path, '/'), 0)]
-}
-
-// bestLocked is the best route to exactly path that r can use; forwardable asks
-// that there is also room for our own hop on its list.
-func (o *Origin) bestLocked(path string, r Reader, forwardable bool) *entry {
-	limit := MaxHops
-	if r.MaxHops > 0 {
-		limit = r.MaxHops
-	}
-	for _, e := range o.names[path] {
-		if !e.route.through(r.ID) && (!forwardable || len(e.route.Hops) < limit) {
-			return e
-		}
-	}
-	return nil
-}
-
-// Len is the number of announced paths.
-func (o *Origin) Len() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.names)
-}
-
-// Paths lists the announced paths at or below prefix that r may see, sorted.
-func (o *Origin) Paths(prefix string, r Reader) []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.pathsLocked(prefix, r)
-}
-
-func (o *Origin) pathsLocked(prefix string, r Reader) []string {
-	var paths []string
-	for path := range o.names {
-		if visible(path, prefix, r) {
-			paths = append(paths, path)
-		}
-	}
-	slices.Sort(paths)
-	return paths
-}
-
-// visible says whether a reader that watches prefix may learn of path.
-func visible(path, prefix string, r Reader) bool {
-	suffix, ok := wire.TrimPathPrefix(path, prefix)
+// serveLocked makes the serving route's supply feed the path's broadcast. Another
+// route to the same publisher goes on with it; another publisher has a new one,
+// and what runs on the old one ends (moq-lite.md §14.6).
+func (o *Origin) serveLocked(path string, n *name) {
+	best, ok := o.table.Serving(path)
 	if !ok {
-		return false
+		o.replaceLocked(n, nil)
+		n.serving, n.from = 0, 0
+		return
 	}
-	if !r.Hidden && (strings.HasPrefix(suffix, ".") || strings.Contains(suffix, "/.")) {
-		return false
+	s, here := n.supply(best.Peer)
+	switch {
+	case !here || best.Peer == n.serving && n.b != nil: // lingering, or as before
+	case s.own != nil:
+		o.replaceLocked(n, s.own)
+		o.carryLocked(path, s.own)
+	case n.b != nil && n.b.moves && n.from == best.Publisher():
+		b := n.b
+		o.moves = append(o.moves, func() { b.reroute(s.source) })
+	default:
+		b := NewBroadcast(o.cache, s.source)
+		b.moves = true
+		o.replaceLocked(n, b)
+		o.carryLocked(path, b)
 	}
-	return r.Allow == nil || r.Allow(path)
+	n.serving, n.from = best.Peer, best.Publisher()
+}
+
+// replaceLocked puts b, which may be nil, in the place of what was served.
+func (o *Origin) replaceLocked(n *name, b *Broadcast) {
+	old := n.b
+	n.b = b
+	if b != nil && old == nil {
+		o.serving++
+	} else if b == nil && old != nil {
+		o.serving--
+	}
+	if old == nil || old == b {
+		return
+	}
+	old.carried.changed.Store(nil)
+	switch {
+	case !old.moves: // a publisher of this process ends its broadcasts itself
+	case b == nil:
+		o.moves = append(o.moves, old.detach)
+	default:
+		o.moves = append(o.moves, func() { old.Close(ErrUnroutable) })
+	}
+}
+
+// carryLocked has the price of path follow the readers of b.
+func (o *Origin) carryLocked(path string, b *Broadcast) {
+	changed := func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.carries[path] = struct{}{}
+		o.signalLocked()
+	}
+	b.carried.changed.Store(&changed)
+	o.carries[path] = struct{}{}
+	o.signalLocked()
+}
+
+// Advance does what is due at now.
+func (o *Origin) Advance(now time.Time) {
+	o.update(now, func(now time.Time) []route.Change {
+		changes := o.table.Advance(now)
+		for _, path := range slices.Sorted(maps.Keys(o.carries)) {
+			n := o.names[path]
+			changes = append(changes, o.table.Carry(now, path, n != nil && n.b != nil && n.b.carried.on())...)
+		}
+		clear(o.carries)
+		return changes
+	})
+}
+
+// Due is when Advance has something to do next; zero = nothing. changed gets a
+// token when that may have become another time.
+func (o *Origin) Due() (at time.Time, changed <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.carries) > 0 {
+		return o.now, o.duec
+	}
+	return o.table.Next(), o.duec
 }
 
 // changedLocked tells the watchers that path changed.
@@ -213,4 +236,15 @@ func (o *Origin) changedLocked(path string) {
 			w.markLocked(w.prefix)
 		}
 	}
+	if o.news != nil {
+		close(o.news)
+		o.news = nil
+	}
+}
+
+// Explain lists every route to path, the best first, with what decided.
+func (o *Origin) Explain(path string) []route.Candidate {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.table.Explain(path)
 }

@@ -5,71 +5,58 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/moqmesh/moqmesh/cluster/route"
 )
 
-func announce(o *Origin, path string, r Route) (*Broadcast, *Announcement) {
-	b := NewBroadcast(o.Cache(), nil)
-	return b, o.Announce(path, b, r)
+// neighbour is a connection whose peer announces what a test says, over a free
+// link.
+type neighbour struct {
+	*Neighbour
+	t   *testing.T
+	src *fakeSource
 }
 
-// TestSelectionOrder goes through §15.2 key by key: in each row a wins.
-func TestSelectionOrder(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		a, b Route
-	}{
-		{"identified first", Route{Hops: []uint64{1, 2, 3}, Warm: 9, Cold: 9, Via: 3}, Route{Hops: []uint64{5, 0}, Via: 4}},
-		{"cheaper", Route{Hops: []uint64{1, 2, 3}, Warm: 1, Cold: 9, Via: 3}, Route{Hops: []uint64{1}, Warm: 2, Cold: 2, Via: 1}},
-		{"colder", Route{Hops: []uint64{1, 2, 3}, Warm: 1, Cold: 1, Via: 3}, Route{Hops: []uint64{1}, Warm: 1, Cold: 2, Via: 1}},
-		{"published here", Route{Warm: 1, Cold: 1}, Route{Hops: []uint64{1}, Warm: 1, Cold: 1, Via: 1}},
-		{"shorter", Route{Hops: []uint64{1, 2}, Via: 2}, Route{Hops: []uint64{1, 2, 3}, Via: 3}},
-		// The vectors' demo/1 elects 10, demo/0 elects 20.
-		{"hash", Route{Hops: []uint64{1, 10}, Via: 10, Peer: true}, Route{Hops: []uint64{1, 20}, Via: 20, Peer: true}},
-	} {
-		for _, first := range []bool{true, false} {
-			o := NewOrigin(99, NewCache(0))
-			routes := []Route{tt.a, tt.b}
-			if !first {
-				routes[0], routes[1] = routes[1], routes[0]
-			}
-			for _, r := range routes {
-				announce(o, "demo/1", r)
-			}
-			if got := o.names["demo/1"][0].route; !cmp.Equal(got, tt.a) {
-				t.Errorf("%s: chosen %+v", tt.name, got)
-			}
-		}
-	}
-	o := NewOrigin(99, NewCache(0))
-	announce(o, "x", Route{Hops: []uint64{1}, Via: 1})
-	newest, _ := announce(o, "x", Route{Hops: []uint64{2}, Via: 2})
-	if got := o.names["x"][0].broadcast; got != newest {
-		t.Error("between equals the newest is not chosen")
-	}
+// at is the time in these tests; nothing in them waits.
+var at = time.Unix(1000, 0)
+
+func join(t *testing.T, o *Origin, hop uint64) neighbour {
+	l := route.Link{ID: hop, Own: route.PriceOf(0), Stamp: 1 << 40, Trusted: true}
+	return neighbour{o.Join(at, l), t, &fakeSource{}}
+}
+
+// announce offers a path at a price, over hops and the neighbour itself.
+func (n neighbour) announce(path string, cost uint64, hops ...uint64) {
+	n.Announce(at, path, n.src, route.Route{Hops: hops, Warm: cost, Cold: cost})
 }
 
 func TestFind(t *testing.T) {
 	o := NewOrigin(99, NewCache(0))
-	room, _ := announce(o, "room", Route{Hops: []uint64{1}, Via: 1})
-	cam, _ := announce(o, "room/cam", Route{Hops: []uint64{2}, Via: 2})
+	join(t, o, 1).announce("room", 0, 1)
+	join(t, o, 2).announce("room/cam", 0, 2)
 	for _, tt := range []struct {
 		path   string
 		reader Reader
-		want   *Broadcast
+		from   string // the announced path that serves; "" = none
 		suffix string
 	}{
-		{"room/cam", Reader{}, cam, ""},
-		{"room/cam/hd", Reader{}, cam, "hd"},
-		{"room/mic", Reader{}, room, "mic"},
-		{"room/cam", Reader{ID: 2}, room, "cam"}, // not back through 2
-		{"roommate", Reader{}, nil, ""},
-		{"room", Reader{ID: 1}, nil, ""},
+		{"room/cam", Reader{}, "room/cam", ""},
+		{"room/cam/hd", Reader{}, "room/cam", "hd"},
+		{"room/mic", Reader{}, "room", "mic"},
+		{"room/cam", Reader{ID: 2}, "room", "cam"}, // not back through 2
+		{"roommate", Reader{}, "", ""},
+		{"room", Reader{ID: 1}, "", ""},
 	} {
+		var want *Broadcast
+		if tt.from != "" {
+			want, _, _ = o.Find(tt.from, Reader{})
+		}
 		got, suffix, err := o.Find(tt.path, tt.reader)
-		if got != tt.want || suffix != tt.suffix || (err == nil) != (tt.want != nil) {
-			t.Errorf("Find(%q, %+v) = %p, %q, %v, want %p, %q", tt.path, tt.reader, got, suffix, err, tt.want, tt.suffix)
+		if got != want || suffix != tt.suffix || (err == nil) != (want != nil) {
+			t.Errorf("Find(%q, %+v) = %p, %q, %v, want %p, %q", tt.path, tt.reader, got, suffix, err, want, tt.suffix)
 		}
 	}
 }
@@ -84,35 +71,42 @@ func events(w *Watcher) (list []string) {
 
 func TestWatcher(t *testing.T) {
 	o := NewOrigin(99, NewCache(0))
-	_, a := announce(o, "room/b", Route{Hops: []uint64{1, 5}, Via: 5})
-	announce(o, "room/a", Route{Hops: []uint64{1}, Via: 1})
-	announce(o, "room/.hidden", Route{Hops: []uint64{1}, Via: 1})
-	announce(o, "roommate", Route{Hops: []uint64{1}, Via: 1})
+	a, x := join(t, o, 5), join(t, o, 1)
+	a.announce("room/b", 3, 1, 5)
+	for _, path := range []string{"room/a", "room/.hidden", "roommate"} {
+		x.announce(path, 0, 1)
+	}
 	w := o.Watch("room", Reader{})
 	defer w.Close()
 	step := func(what string, want ...string) {
 		t.Helper()
+		o.Advance(at.Add(time.Minute)) // past every hold
 		if diff := cmp.Diff(want, events(w)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
 	step("initial set, sorted", "+a", "+b")
-	a.Update(Route{Hops: []uint64{1, 5}, Via: 5})
+	a.announce("room/b", 3, 1, 5)
 	step("nothing new")
-	a.Update(Route{Hops: []uint64{1, 5}, Via: 5, Warm: 3})
+	a.announce("room/b", 2, 1, 5)
 	step("price", "=b")
-	_, second := announce(o, "room/b", Route{Hops: []uint64{1, 6}, Via: 6})
+	second := join(t, o, 6)
+	second.announce("room/b", 1, 1, 6)
 	step("another way to the same publisher", "=b")
-	second.Withdraw()
+	second.Withdraw(at, "room/b")
 	step("and back", "=b")
-	_, third := announce(o, "room/b", Route{Hops: []uint64{2}, Via: 2})
+	third := join(t, o, 2)
+	third.announce("room/b", 0, 2)
 	step("another publisher", "!b")
-	third.Withdraw()
-	a.Withdraw()
+	third.Withdraw(at, "room/b")
+	a.Withdraw(at, "room/b")
 	step("gone", "-b")
-	_, x := announce(o, "room/x", Route{Hops: []uint64{1}, Via: 1})
-	x.Withdraw()
+	x.announce("room/x", 0, 1)
+	x.Withdraw(at, "room/x")
 	step("came and went unseen")
+	x.Withdraw(at, "room/a")
+	x.announce("room/a", 0, 1)
+	step("withdrawn and announced anew between two looks", "!a")
 	toThemselves := o.Watch("", Reader{ID: 1})
 	defer toThemselves.Close()
 	if got := events(toThemselves); got != nil {
@@ -123,7 +117,7 @@ func TestWatcher(t *testing.T) {
 // TestHopBudget: a route without room for our own hop is used here and not passed on.
 func TestHopBudget(t *testing.T) {
 	o := NewOrigin(99, NewCache(0))
-	announce(o, "x", Route{Hops: []uint64{1, 2, 3}, Via: 3})
+	join(t, o, 3).announce("x", 0, 1, 2, 3)
 	w := o.Watch("", Reader{MaxHops: 3})
 	defer w.Close()
 	if got := events(w); got != nil {
@@ -132,6 +126,108 @@ func TestHopBudget(t *testing.T) {
 	if _, _, err := o.Find("x", Reader{MaxHops: 3}); err != nil {
 		t.Errorf("not usable here: %v", err)
 	}
+}
+
+// TestRouteChangeMovesTheBroadcast: a cheaper way to the same publisher feeds the
+// same broadcast; the way back is taken when it breaks.
+func TestRouteChangeMovesTheBroadcast(t *testing.T) {
+	o := NewOrigin(99, NewCache(0))
+	dear, cheap := join(t, o, 5), join(t, o, 6)
+	dear.announce("x", 9, 1, 5)
+	b, _, _ := o.Find("x", Reader{})
+	s, err := b.Subscribe(TrackKey{Name: "v"}, SubscribeOptions{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	cheap.announce("x", 1, 1, 6)
+	if after, _, _ := o.Find("x", Reader{}); after != b {
+		t.Error("another broadcast for the same publisher")
+	}
+	if len(cheap.src.opened) != 1 {
+		t.Errorf("the cheaper way was asked %d times, want once", len(cheap.src.opened))
+	}
+	cheap.src.opened[0].Lose(ErrClosed)
+	cheap.Leave(at)
+	if len(dear.src.opened) != 2 {
+		t.Errorf("the dear way was asked %d times, want twice", len(dear.src.opened))
+	}
+	dear.src.opened[1].Lose(ErrClosed)
+	dear.Leave(at)
+	if _, _, _, err := s.End(); err != ErrClosed {
+		t.Errorf("without a way the subscription ends with %v, want %v", err, ErrClosed)
+	}
+	if len(o.names) != 0 || o.Len() != 0 {
+		t.Errorf("%d names are left", len(o.names))
+	}
+}
+
+// TestAnotherPublisherEndsWhatRuns is moq-lite.md §14.6, and field report A14: the
+// dead session of a publisher that was replaced holds nobody.
+func TestAnotherPublisherEndsWhatRuns(t *testing.T) {
+	o := NewOrigin(99, NewCache(0))
+	join(t, o, 1).announce("x", 1, 1)
+	b, _, _ := o.Find("x", Reader{})
+	s, err := b.Subscribe(TrackKey{Name: "v"}, SubscribeOptions{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	join(t, o, 2).announce("x", 0, 2)
+	if _, _, _, err := s.End(); err != ErrUnroutable {
+		t.Errorf("the subscription ends with %v, want %v", err, ErrUnroutable)
+	}
+	if after, _, _ := o.Find("x", Reader{}); after == b {
+		t.Error("the new publisher's content goes into the old one's broadcast")
+	}
+}
+
+// TestAwait: a reader that our route runs through is served once we have another.
+func TestAwait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := NewOrigin(99, NewCache(0))
+		through, around := join(t, o, 5), join(t, o, 6)
+		through.announce("x", 0, 1, 5)
+		five := Reader{ID: 5}
+		if _, _, err := o.Await(t.Context(), "x", five); err != ErrUnroutable {
+			t.Errorf("without another way: %v, want %v at once", err, ErrUnroutable)
+		}
+		around.announce("x", 7, 1, 6)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, _, err := o.Await(ctx, "x", five); err != ErrUnroutable || ctx.Err() == nil {
+			t.Errorf("our route stays: %v, want %v at the deadline", err, ErrUnroutable)
+		}
+		time.AfterFunc(time.Second, func() { through.Withdraw(at, "x") })
+		if b, _, err := o.Await(t.Context(), "x", five); b == nil {
+			t.Errorf("our route has moved: %v", err)
+		}
+	})
+}
+
+// TestCarriedCostsNothing: while somebody reads a broadcast it is offered at no
+// warm cost, and for 5 s more; a standby of our own likewise.
+func TestCarriedCostsNothing(t *testing.T) {
+	o := NewOrigin(99, NewCache(0))
+	b := NewBroadcast(o.Cache(), nil)
+	b.Create("v", TrackInfo{})
+	o.PublishAt("x", b, 1000)
+	w := o.Watch("", Reader{})
+	defer w.Close()
+	step := func(what string, now time.Time, warm uint64, news bool) {
+		t.Helper()
+		o.Advance(now)
+		ev, ok := w.Next()
+		if ok != news || ok && (ev.Route.Warm != warm || ev.Route.Cold != 1000) {
+			t.Errorf("%s: told %v, %d/%d, want %v, %d/1000", what, ok, ev.Route.Warm, ev.Route.Cold, news, warm)
+		}
+	}
+	step("nobody reads", at, 1000, true)
+	s, _ := b.Subscribe(TrackKey{Name: "v"}, SubscribeOptions{}, nil)
+	step("somebody does", at, 0, true)
+	s.Close()
+	step("has left", at, 0, false)
+	step("less than 5 s ago", at.Add(4900*time.Millisecond), 0, false)
+	step("longer ago", at.Add(6*time.Second), 1000, true)
 }
 
 // fakeSource counts what it is asked for.
@@ -253,7 +349,9 @@ func TestBlockedReaderWakes(t *testing.T) {
 // that path, as the prefix itself (§6.5).
 func TestWatchInsideABroadcast(t *testing.T) {
 	o := NewOrigin(99, NewCache(0))
-	outer, a := announce(o, "room", Route{Hops: []uint64{1}, Via: 1})
+	a, b := join(t, o, 1), join(t, o, 2)
+	a.announce("room", 0, 1)
+	outer, _, _ := o.Find("room", Reader{})
 	allow := func(path string) bool { return path == "room/cam" }
 	w := o.Watch("room/cam", Reader{Allow: allow})
 	defer w.Close()
@@ -261,29 +359,30 @@ func TestWatchInsideABroadcast(t *testing.T) {
 	if !ok || ev.Path != "room/cam" || ev.Suffix != "" || ev.Broadcast != outer || ev.Below != "cam" {
 		t.Errorf("event %+v, %v, want room/cam, served by room", ev, ok)
 	}
-	inner, b := announce(o, "room/cam", Route{Hops: []uint64{2}, Via: 2})
+	b.announce("room/cam", 0, 2)
+	inner, _, _ := o.Find("room/cam", Reader{})
 	if ev, ok = w.Next(); !ok || ev.Change != Replaced || ev.Broadcast != inner || ev.Below != "" {
 		t.Errorf("event %+v, %v, want the deeper path to replace it", ev, ok)
 	}
-	a.Update(Route{Hops: []uint64{1}, Via: 1, Warm: 3})
+	a.announce("room", 3, 1)
 	if ev, ok = w.Next(); ok {
 		t.Errorf("event %+v though the deeper path serves", ev)
 	}
-	b.Withdraw()
+	b.Withdraw(at, "room/cam")
 	if ev, ok = w.Next(); !ok || ev.Change != Replaced || ev.Broadcast != outer {
 		t.Errorf("event %+v, %v, want room again", ev, ok)
 	}
-	a.Withdraw()
+	a.Withdraw(at, "room")
 	if ev, ok = w.Next(); !ok || ev.Change != Ended {
 		t.Errorf("event %+v, %v, want the end", ev, ok)
 	}
-	announce(o, "roo", Route{Hops: []uint64{1}, Via: 1})
+	a.announce("roo", 0, 1)
 	if ev, ok = w.Next(); ok {
 		t.Errorf("event %+v for a path that is no parent", ev)
 	}
 	denied := o.Watch("room/mic", Reader{Allow: allow})
 	defer denied.Close()
-	announce(o, "room", Route{Hops: []uint64{1}, Via: 1})
+	a.announce("room", 0, 1)
 	if ev, ok = denied.Next(); ok {
 		t.Errorf("event %+v outside what is allowed", ev)
 	}

@@ -84,17 +84,18 @@ func TestWatchersRememberPathsNotChanges(t *testing.T) {
 	o := NewOrigin(1, NewCache(0))
 	w := o.Watch("", Reader{})
 	defer w.Close()
-	_, a := announce(o, "x", Route{Hops: []uint64{5}, Via: 5})
-	for n := range uint64(10_000) {
-		a.Update(Route{Hops: []uint64{5}, Via: 5, Warm: n})
-		_, gone := announce(o, "y", Route{Hops: []uint64{5}, Via: 5})
-		gone.Withdraw()
+	n := join(t, o, 5)
+	n.announce("x", 10_000, 5)
+	for cost := range uint64(10_000) {
+		n.announce("x", 9_999-cost, 5)
+		n.announce("y", 0, 5)
+		n.Withdraw(at, "y")
 	}
 	if n := w.Pending(); n != 2 {
 		t.Errorf("%d changes remembered, want one for each path", n)
 	}
 	ev, ok := w.Next()
-	if !ok || ev.Change != Started || ev.Route.Warm != 9_999 {
+	if !ok || ev.Change != Started || ev.Route.Warm != 0 {
 		t.Errorf("event %+v, want the start at the last price", ev)
 	}
 	if ev, ok := w.Next(); ok {

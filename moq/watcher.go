@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/moqmesh/moqmesh/cluster/route"
 	"github.com/moqmesh/moqmesh/moq/wire"
 )
 
@@ -27,8 +28,8 @@ type Event struct {
 	Path      string // absolute
 	Suffix    string // below the watched prefix
 	Change    Change
-	Route     Route // valid but for Ended
-	Broadcast *Broadcast
+	Route     route.Choice // as the reader is told; not for Ended
+	Broadcast *Broadcast   // nil where requests are not served this way yet, see Await
 	// Below is what of Path lies below what is announced, for TrackKey.Suffix. Not
 	// empty only where the watched prefix is inside a broadcast.
 	Below string
@@ -50,9 +51,10 @@ type Watcher struct {
 	queue []string // dirty paths, in order of change
 }
 
+// told is what a reader was told of a path.
 type told struct {
-	route     Route
-	broadcast *Broadcast
+	route route.Choice
+	b     *Broadcast // nil where it was told of a standby
 }
 
 // Watch begins with all paths that are there, sorted.
@@ -63,7 +65,7 @@ func (o *Origin) Watch(prefix string, r Reader) *Watcher {
 		o: o, prefix: prefix, reader: r, wakec: make(chan struct{}, 1),
 		told: make(map[string]*told), dirty: make(map[string]struct{}),
 	}
-	if e, _ := o.coverLocked(prefix, r, true); e != nil && w.mayCover() {
+	if t, _ := o.coverLocked(prefix, r); t != nil && w.mayCover() {
 		w.markLocked(prefix)
 	}
 	for _, path := range o.pathsLocked(prefix, r) {
@@ -142,36 +144,67 @@ func (w *Watcher) Wait(ctx context.Context) (Event, error) {
 func (w *Watcher) reportLocked(path string) (ev Event, ok bool) {
 	suffix, _ := wire.TrimPathPrefix(path, w.prefix)
 	ev = Event{Path: path, Suffix: suffix}
-	old, best := w.told[path], w.o.bestLocked(path, w.reader, true)
-	if best == nil && path == w.prefix {
-		best, ev.Below = w.o.coverLocked(path, w.reader, true)
+	old, now := w.told[path], w.o.offerLocked(path, w.reader)
+	if now == nil && path == w.prefix {
+		now, ev.Below = w.o.coverLocked(path, w.reader)
 	}
 	switch {
-	case best == nil && old == nil:
+	case now == nil && old == nil:
 		return ev, false
-	case best == nil:
+	case now == nil:
 		ev.Change = Ended
 		delete(w.told, path)
 		return ev, true
 	case old == nil:
 		ev.Change = Started
-	case !samePublisher(old, best):
+	case !old.goesOn(now):
 		ev.Change = Replaced
-	case !old.route.equal(best.route) || old.broadcast != best.broadcast:
+	case old.b != now.b || !alike(old.route, now.route):
 		ev.Change = Updated
 	default:
 		return ev, false
 	}
-	ev.Route, ev.Broadcast = best.route, best.broadcast
-	w.told[path] = &told{best.route, best.broadcast}
+	ev.Route, ev.Broadcast = now.route, now.b
+	w.told[path] = now
 	return ev, true
 }
 
-// samePublisher says whether a subscription may go on over the new route.
-func samePublisher(old *told, best *entry) bool {
-	if old.broadcast == best.broadcast {
-		return true
+// alike says whether two routes look the same to a reader.
+func alike(a, b route.Choice) bool {
+	return a.Warm == b.Warm && a.Cold == b.Cold && slices.Equal(a.Hops, b.Hops)
+}
+
+// goesOn says whether a subscription may go on over the new route: it leads to the
+// same broadcast, or at least to the same publisher.
+func (t *told) goesOn(now *told) bool {
+	if t.b != nil && now.b != nil {
+		return t.b == now.b
 	}
-	id := old.route.Publisher()
-	return id != 0 && id == best.route.Publisher()
+	return t.route.Publisher() != 0 && t.route.Publisher() == now.route.Publisher()
+}
+
+// offerLocked is what a reader should know of path; nil: nothing.
+func (o *Origin) offerLocked(path string, r Reader) *told {
+	c, ok := o.table.Offer(path, r.route())
+	if !ok {
+		return nil
+	}
+	offered := &told{route: c}
+	if n := o.names[path]; n != nil && n.from == c.Publisher() {
+		offered.b = n.b
+	}
+	return offered
+}
+
+// coverLocked is what a reader should know of the nearest announced path above.
+func (o *Origin) coverLocked(path string, r Reader) (t *told, below string) {
+	for at := path; ; at = parent(at) {
+		if t := o.offerLocked(at, r); t != nil {
+			below, _ = wire.TrimPathPrefix(path, at)
+			return t, below
+		}
+		if at == "" {
+			return nil, ""
+		}
+	}
 }

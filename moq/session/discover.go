@@ -2,35 +2,35 @@ package session
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/moqmesh/moqmesh/cluster/route"
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/wire"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
 
-// learnt is one path that the peer has announced. Those we do not use stay here,
-// so that later messages about them match (§6.3).
+// learnt is one path that the peer has announced. Those that it may not publish
+// stay here, so that later messages about them match (§6.3).
 type learnt struct {
-	suffix   string
-	hops     []uint64 // as on the wire
-	cost     lite.Cost
-	upstream *upstream         // nil until it was of use
-	handle   *moq.Announcement // nil: declined
+	suffix string
+	path   string    // in our origin
+	source *upstream // nil: declined
 }
 
-// discovery reads the peer's announcements and keeps our origin in step.
+// discovery reads the peer's announcements and keeps our origin in step. One
+// goroutine owns it.
 type discovery struct {
 	s   *Session
+	n   *moq.Neighbour
 	hop uint64 // the peer's own, as said with ANNOUNCE_OK
 
-	mu       sync.Mutex // held over each message, and to re-price
 	bySuffix map[string]*learnt
 	byID     map[uint64]*learnt
 	next     uint64 // id of the next START
@@ -43,10 +43,8 @@ func (s *Session) discover(ctx context.Context) error {
 	if s.v.HasCompression() {
 		d.unzip = lite.NewAnnounceExpander(s.v)
 	}
-	s.mu.Lock()
-	s.discovery = d
-	s.mu.Unlock()
-	defer d.forget()
+	d.n = s.join()
+	defer func() { d.n.Leave(time.Now()) }()
 	stream, err := s.conn.OpenStream(ctx)
 	if err != nil {
 		return fmt.Errorf("open announce stream: %w", err)
@@ -58,15 +56,21 @@ func (s *Session) discover(ctx context.Context) error {
 	if err := s.send(stream, ClassAnnounce, b); err != nil {
 		return fmt.Errorf("request announcements: %w", err)
 	}
-	if s.v.HasCost() && !s.cfg.LinkCost.OK {
-		if _, err := s.PeerSetup(ctx); err != nil { // it prices the link
+	if s.v.HasSetup() {
+		if _, err := s.PeerSetup(ctx); err != nil { // it names the peer and prices the link
 			return err
 		}
+		s.link.heard(s.peer)
 	}
 	err = d.read(bufio.NewReaderSize(countReads{stream, s, ClassAnnounce}, 1024))
 	stream.Reset(StreamCancelled)
+	if err == io.EOF { // the clean end of this prefix
+		for _, l := range d.bySuffix {
+			d.end(l)
+		}
+	}
 	if err == io.EOF || ctx.Err() != nil {
-		return nil // the clean end of this prefix
+		return nil
 	}
 	var reset *StreamError
 	if errors.As(err, &reset) && s.cfg.Server {
@@ -107,27 +111,6 @@ func (c countReads) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// forget drops all routes when the stream or the session is over. Their
-// broadcasts end with the session: see upstream.
-func (d *discovery) forget() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, l := range d.bySuffix {
-		d.withdraw(l)
-	}
-}
-
-// reprice applies what changed the price of every route of the peer.
-func (d *discovery) reprice() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, l := range d.bySuffix {
-		if l.handle != nil {
-			d.use(l, l.hops, l.cost)
-		}
-	}
-}
-
 func (d *discovery) read(r *bufio.Reader) error {
 	if d.s.v.HasAnnounceOK() {
 		body, err := lite.ReadBody(r, d.s.v, nil)
@@ -139,6 +122,7 @@ func (d *discovery) read(r *bufio.Reader) error {
 			return err
 		}
 		d.hop = ok.Hop
+		d.s.link.change(func(l *route.Link) { l.ID = cmp.Or(ok.Hop, l.ID) })
 	}
 	if d.s.v.HasAnnounceInit() {
 		if err := d.readInit(r); err != nil {
@@ -163,8 +147,6 @@ func (d *discovery) readInit(r *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	for _, suffix := range init.Suffixes {
 		if err := d.start(suffix, nil, lite.Cost{}); err != nil {
 			return err
@@ -179,8 +161,6 @@ func (d *discovery) readOne(r *bufio.Reader, buf []byte) ([]byte, error) {
 		if err != nil {
 			return buf, err
 		}
-		d.mu.Lock()
-		defer d.mu.Unlock()
 		return body, d.typed(kind, body)
 	}
 	body, err := lite.ReadBody(r, d.s.v, buf)
@@ -191,8 +171,6 @@ func (d *discovery) readOne(r *bufio.Reader, buf []byte) ([]byte, error) {
 	if err != nil {
 		return body, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	return body, d.untyped(m)
 }
 
@@ -206,22 +184,12 @@ func (d *discovery) untyped(m lite.Announce) error {
 		d.end(live)
 		return nil
 	case live == nil:
-		return d.start(m.Suffix, m.Hops, d.unpriced(m.Hops))
+		return d.start(m.Suffix, m.Hops, lite.Cost{})
 	case d.s.v >= lite.V05:
-		d.use(live, m.Hops, d.unpriced(m.Hops))
+		d.use(live, m.Hops, lite.Cost{})
 		return nil
 	}
 	return fmt.Errorf("path %q is already announced", m.Suffix)
-}
-
-// unpriced is the cost of a route whose wire carries none: its length, so that
-// it competes fairly with priced ones.
-func (d *discovery) unpriced(hops []uint64) lite.Cost {
-	n := uint64(len(hops))
-	if !d.s.v.HasSetup() && n > 0 {
-		n-- // the sender's own hop is on the list already
-	}
-	return lite.Cost{Warm: n, Cold: n}
 }
 
 // typed handles those of 06-wip and later (§6.4).
@@ -291,7 +259,10 @@ func (d *discovery) start(suffix string, hops []uint64, cost lite.Cost) error {
 		d.s.cfg.Counters.Limited.Add(1)
 		return fmt.Errorf("more than %d announcements", d.s.cfg.Limits.Announcements)
 	}
-	l := &learnt{suffix: suffix}
+	l := &learnt{path: wire.JoinPath(d.s.access.Root, suffix), suffix: suffix}
+	if d.s.access.Publish(suffix) {
+		l.source = &upstream{d.s, suffix}
+	}
 	d.bySuffix[suffix] = l
 	d.s.cfg.Counters.Ingress.AnnouncesStarted.Add(1)
 	d.use(l, hops, cost)
@@ -300,86 +271,19 @@ func (d *discovery) start(suffix string, hops []uint64, cost lite.Cost) error {
 
 func (d *discovery) end(l *learnt) {
 	d.s.cfg.Counters.Ingress.AnnouncesEnded.Add(1)
-	d.withdraw(l)
-	if l.upstream != nil {
-		l.upstream.retire()
+	if l.source != nil {
+		d.n.Withdraw(time.Now(), l.path)
 	}
 	delete(d.bySuffix, l.suffix)
 }
 
-func (d *discovery) withdraw(l *learnt) {
-	if l.handle != nil {
-		l.handle.Withdraw()
-		l.handle = nil
-	}
-}
-
-// use makes our origin hold what l now says, or nothing where that is of no use.
+// use tells our origin what the peer now says of l.
 func (d *discovery) use(l *learnt, hops []uint64, cost lite.Cost) {
-	l.hops, l.cost = slices.Clone(hops), cost
-	path := wire.JoinPath(d.s.access.Root, l.suffix)
-	route, ok := d.route(l)
-	switch {
-	case !ok || !d.s.access.Publish(l.suffix):
-		d.withdraw(l)
-	case l.handle != nil:
-		l.handle.Update(route)
-	default:
-		if l.upstream == nil {
-			l.upstream = d.s.newUpstream(l.suffix)
-		}
-		l.handle = d.s.access.Origin.Announce(path, l.upstream.b, route)
+	if l.source == nil {
+		return
 	}
-}
-
-// route turns an announcement into a route, or refuses it (§15.1).
-func (d *discovery) route(l *learnt) (r moq.Route, ok bool) {
-	hops := l.hops
-	own := d.s.access.Origin.ID()
-	if d.s.v >= lite.V05 {
-		if d.hop != 0 && slices.Contains(hops, d.hop) || len(hops) >= moq.MaxHops {
-			return r, false
-		}
+	if d.s.v >= lite.V05 { // the sender leaves itself out
 		hops = append(slices.Clone(hops), d.hop)
 	}
-	if own != 0 && slices.Contains(hops, own) {
-		return r, false
-	}
-	if len(hops) == 0 {
-		hops = []uint64{0}
-	}
-	if hops[0] == 0 {
-		hops = append([]uint64{d.s.stamp}, hops...)
-	}
-	if len(hops) > d.s.cfg.Limits.MaxHops {
-		return r, false
-	}
-	r = moq.Route{Hops: hops, Via: d.hop, Peer: d.s.access.Peer}
-	if r.Via == 0 {
-		r.Via = d.s.cfg.AssignedID
-	}
-	price := d.s.linkPrice()
-	r.Warm, r.Cold = addCost(l.cost.Warm, price), addCost(l.cost.Cold, price)
-	if d.s.goneAway.Load() {
-		r.Warm, r.Cold = moq.MaxCost, moq.MaxCost
-	}
-	return r, true
-}
-
-func addCost(a, b uint64) uint64 { return min(a+min(b, moq.MaxCost), moq.MaxCost) }
-
-// linkPrice is what pulling over this session costs: our own price, else the
-// peer's declaration, else 1.
-func (s *Session) linkPrice() uint64 {
-	if s.cfg.LinkCost.OK {
-		return s.cfg.LinkCost.V
-	}
-	select {
-	case <-s.setupc:
-		if s.v.HasCost() && s.peer.Cost.OK {
-			return s.peer.Cost.V
-		}
-	default:
-	}
-	return 1
+	d.n.Announce(time.Now(), l.path, l.source, route.Route{Hops: hops, Warm: cost.Warm, Cold: cost.Cold})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/moqmesh/moqmesh/cluster/route"
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
@@ -20,12 +21,7 @@ func (s *Session) takeGoaway(q *request) error {
 		return violated(fmt.Errorf("second goaway"))
 	}
 	s.log.Debug("peer is going away")
-	s.mu.Lock()
-	d := s.discovery
-	s.mu.Unlock()
-	if d != nil {
-		d.reprice()
-	}
+	s.link.change(func(l *route.Link) { l.Leaving = true })
 	if s.cfg.OnGoaway != nil {
 		s.cfg.OnGoaway(m.URI)
 	}

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/moqmesh/moqmesh/cluster/route"
 	"github.com/moqmesh/moqmesh/moq/wire"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
@@ -68,12 +69,11 @@ func newSession(conn Conn, cfg Config) *Session {
 	cfg.Limits = cfg.Limits.withDefaults()
 	s := &Session{
 		conn: conn, cfg: cfg, v: cfg.Version, log: cfg.Log,
-		stamp:      RandomID(),
 		setupc:     make(chan struct{}),
 		subscribed: make(map[uint64]*subscribed),
-		upstreams:  make(map[*upstream]struct{}),
 		served:     make(map[uint64]struct{}),
 	}
+	s.link.told = route.Link{ID: cfg.AssignedID, Own: price(cfg.LinkCost)}
 	s.sender = newSender(s)
 	return s
 }

@@ -31,7 +31,22 @@ func (s *Session) find(ctx context.Context, path string) (*moq.Broadcast, string
 	if err != nil {
 		return nil, "", err
 	}
-	return s.access.Origin.Find(abs, r)
+	ctx, cancel := context.WithTimeout(ctx, rerouting)
+	defer cancel()
+	return s.access.Origin.Await(ctx, abs, r)
+}
+
+// rerouting is how long a request waits for our route to leave the peer that it
+// comes from: what moves a route reaches us within a hold (300 ms) and a way.
+const rerouting = 2 * time.Second
+
+// hold finds a track that the peer names. The caller drops it.
+func (s *Session) hold(ctx context.Context, broadcast, track string) (*moq.Track, error) {
+	b, suffix, err := s.find(ctx, broadcast)
+	if err != nil {
+		return nil, err
+	}
+	return b.Hold(moq.TrackKey{Suffix: suffix, Name: track})
 }
 
 // serveTrack answers TRACK with the track's info (§7).
@@ -57,11 +72,7 @@ func (s *Session) serveTrack(ctx context.Context, q *request) {
 }
 
 func (s *Session) trackInfo(ctx context.Context, m lite.Track) (moq.TrackInfo, error) {
-	b, suffix, err := s.find(ctx, m.Broadcast)
-	if err != nil {
-		return moq.TrackInfo{}, err
-	}
-	t, err := b.Hold(moq.TrackKey{Suffix: suffix, Name: m.Name})
+	t, err := s.hold(ctx, m.Broadcast, m.Name)
 	if err != nil {
 		return moq.TrackInfo{}, err
 	}
@@ -226,11 +237,7 @@ func (s *Session) serveFetch(ctx context.Context, q *request) {
 }
 
 func (s *Session) fetchTo(ctx context.Context, q *request, m lite.Fetch) error {
-	b, suffix, err := s.find(ctx, m.Broadcast)
-	if err != nil {
-		return err
-	}
-	t, err := b.Hold(moq.TrackKey{Suffix: suffix, Name: m.Track})
+	t, err := s.hold(ctx, m.Broadcast, m.Track)
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ type Session struct {
 	log  *slog.Logger
 
 	access Access
-	stamp  uint64 // stands for publishers that the peer leaves unnamed (§15.1, S)
+	link   link
 	sender *sender
 	grams  sync.Once // starts receiveDatagrams with our first subscription
 
@@ -137,10 +137,8 @@ type Session struct {
 	mu         sync.Mutex             // guards what follows
 	nextID     uint64                 // next subscribe id of ours
 	subscribed map[uint64]*subscribed // subscriptions of ours, by id
-	upstreams  map[*upstream]struct{} // broadcasts of the peer with something running, or announced
-	discovery  *discovery
-	over       bool                // nothing new may start: Run is about to wait
-	served     map[uint64]struct{} // subscribe ids of the peer now running
+	over       bool                   // nothing new may start: Run is about to wait
+	served     map[uint64]struct{}    // subscribe ids of the peer now running
 	requests   int
 	watching   int // announce requests among them
 	owed       int // answers the peer still waits for: see Finish
@@ -191,7 +189,6 @@ func (s *Session) Run(ctx context.Context, access Access) error {
 	<-s.conn.Context().Done()
 	s.endRequests()
 	s.wg.Wait() // tracks that were said to have ended are complete by then
-	s.closeUpstreams()
 	cause := context.Cause(s.conn.Context())
 	s.cfg.Counters.Ended[endOf(cause)].Add(1)
 	return cause

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/moqmesh/moqmesh/moq"
@@ -19,46 +17,11 @@ import (
 // reader (moq-lite.md §14.5).
 const idleTrack = 30 * time.Second
 
-// upstream is a broadcast of the peer: it pulls tracks when they are wanted.
+// upstream is a broadcast of the peer: it pulls tracks when they are wanted. A
+// [moq.Source].
 type upstream struct {
 	s    *Session
 	path string // as the peer names it
-	b    *moq.Broadcast
-
-	// Guarded by s.mu.
-	running int  // tracks and fetches under way
-	retired bool // the peer has withdrawn it
-}
-
-func (s *Session) newUpstream(path string) *upstream {
-	u := &upstream{s: s, path: path}
-	u.b = moq.NewBroadcast(s.access.Origin.Cache(), u)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.upstreams[u] = struct{}{}
-	return u
-}
-
-// retire says that no new requests will come. What runs goes on.
-func (u *upstream) retire() {
-	u.s.mu.Lock()
-	u.retired = true
-	u.s.mu.Unlock()
-	u.count(0)
-}
-
-// count follows what is under way; the broadcast goes with the last of it.
-func (u *upstream) count(n int) {
-	u.s.mu.Lock()
-	u.running += n
-	gone := u.retired && u.running == 0
-	if gone {
-		delete(u.s.upstreams, u)
-	}
-	u.s.mu.Unlock()
-	if gone {
-		u.b.Close(moq.ErrUnroutable)
-	}
 }
 
 // endRequests says that nothing new is asked of the peer.
@@ -68,16 +31,6 @@ func (s *Session) endRequests() {
 	s.over = true
 }
 
-// closeUpstreams ends what the peer supplied, when the session is over.
-func (s *Session) closeUpstreams() {
-	s.mu.Lock()
-	list := slices.Collect(maps.Keys(s.upstreams))
-	s.mu.Unlock()
-	for _, u := range list {
-		u.b.Close(moq.ErrClosed)
-	}
-}
-
 // spawn runs f as part of the session, unless that is over: ok is then false.
 func (u *upstream) spawn(f func(ctx context.Context)) (ok bool) {
 	u.s.mu.Lock()
@@ -85,15 +38,11 @@ func (u *upstream) spawn(f func(ctx context.Context)) (ok bool) {
 	if u.s.over {
 		return false
 	}
-	u.running++
-	u.s.wg.Go(func() {
-		defer u.count(-1)
-		f(u.s.conn.Context())
-	})
+	u.s.wg.Go(func() { f(u.s.conn.Context()) })
 	return true
 }
 
-// Open pulls a track for as long as somebody wants it; a [moq.Source].
+// Open pulls a track for as long as somebody wants it.
 func (u *upstream) Open(w *moq.TrackWriter) {
 	ok := u.spawn(func(ctx context.Context) {
 		if err := u.run(ctx, w); err != nil {
@@ -125,7 +74,7 @@ func (s *Session) lost(err error) bool {
 	return s.conn.Context().Err() != nil || overWith(err) || errors.Is(err, moq.ErrClosed) || errors.Is(err, moq.ErrGoingAway)
 }
 
-// Fetch pulls one group; a [moq.Source].
+// Fetch pulls one group.
 func (u *upstream) Fetch(key moq.TrackKey, g *moq.GroupWriter, frame uint64, priority uint8) (cancel func()) {
 	if !u.s.v.HasFetch() {
 		return nil
@@ -180,6 +129,9 @@ func (u *upstream) run(ctx context.Context, w *moq.TrackWriter) error {
 	over := false
 	for {
 		want, changed := w.Demand()
+		if want.Over {
+			return nil
+		}
 		if want.Subscribers > 0 && !over {
 			if over, err = u.subscribe(ctx, w, want); err != nil {
 				return err
