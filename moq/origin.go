@@ -1,6 +1,7 @@
 package moq
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -24,7 +25,8 @@ type Origin struct {
 	id    uint64
 	cache *Cache
 
-	moving sync.Mutex // held while moves are made, so that they are made in order
+	keeper chan struct{} // holds a token while somebody calls Advance
+	moving sync.Mutex    // held while moves are made, so that they are made in order
 
 	mu       sync.Mutex // guards what follows
 	table    *route.Table
@@ -78,7 +80,7 @@ func NewOrigin(id uint64, cache *Cache) *Origin {
 func NewRoutedOrigin(cfg route.Config, cache *Cache) *Origin {
 	return &Origin{
 		id: cfg.Self, cache: cache, table: route.New(cfg), names: make(map[string]*name),
-		carries: make(map[string]struct{}), duec: make(chan struct{}, 1),
+		carries: make(map[string]struct{}), duec: make(chan struct{}, 1), keeper: make(chan struct{}, 1),
 	}
 }
 
@@ -201,6 +203,17 @@ func (o *Origin) carryLocked(path string, b *Broadcast) {
 	b.carried.changed.Store(&changed)
 	o.carries[path] = struct{}{}
 	o.signalLocked()
+}
+
+// Claim makes the caller the one who calls Advance, until release. It waits for
+// another to release it; ok is false where ctx ends first.
+func (o *Origin) Claim(ctx context.Context) (release func(), ok bool) {
+	select {
+	case o.keeper <- struct{}{}:
+		return func() { <-o.keeper }, true
+	case <-ctx.Done():
+		return nil, false
+	}
 }
 
 // Advance does what is due at now.

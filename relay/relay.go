@@ -286,6 +286,7 @@ func (r *Relay) Run(ctx, kill context.Context) error {
 	}
 	spawn("client certificates", r.dials.Run)
 	spawn("cache", r.keepCache)
+	spawn("routes", func(ctx context.Context) error { session.Keep(ctx, r.origin); return nil })
 	for _, w := range append(r.web, r.internal) {
 		if w != nil {
 			spawn(w.name, w.serve)

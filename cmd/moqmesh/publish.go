@@ -37,8 +37,7 @@ type publish struct {
 	onDemand    bool
 	once, json  bool
 
-	costly bool   // a cost was given
-	file   string // "" = standard input
+	file string // "" = standard input
 }
 
 // publishMain is "moqmesh publish".
@@ -56,7 +55,7 @@ func newPublish() *publish {
 	p := &publish{flags: f, conn: addConnection(f)}
 	f.StringVar(&p.name, "name", "", "`PATH` of the broadcast")
 	f.StringVar(&p.track, "track", synthetic.Track, "`NAME` of the track")
-	f.Uint64Var(&p.cost, "cost", 0, "tell the relay that pulling from here costs `N`, from moq-lite-06 on; unless given it assumes 1")
+	f.Uint64Var(&p.cost, "cost", 0, "be a standby: announce the broadcast at the price `N` while nobody subscribes, from moq-lite-06 on")
 	f.BoolVar(&p.synthetic, "synthetic", false, "make frames up")
 	f.BoolVar(&p.raw, "raw", false, "cut the input by size instead of lines")
 	f.Float64Var(&p.rate, "rate", 0, "`FRAMES` per second; 0 = 30 made up, otherwise as they come")
@@ -76,7 +75,7 @@ func (p *publish) parse(args []string) error {
 	if rest, err = p.conn.take(rest); err != nil {
 		return err
 	}
-	switch p.costly = p.flags.given("cost"); {
+	switch {
 	case len(rest) > 1:
 		return p.flags.wrong("unexpected argument %q", rest[1])
 	case p.synthetic && (p.raw || p.onDemand || len(rest) > 0):
@@ -127,9 +126,6 @@ func (p *publish) run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
-	if p.costly {
-		cfg.Cost = lite.Some(p.cost)
-	}
 	in, err := p.open(std.in)
 	if err != nil {
 		return err
@@ -177,7 +173,7 @@ func (p *publish) write(ctx context.Context, l *link, m *meter, in io.Reader) er
 	}
 	origin := l.cfg.Origin
 	b := moq.NewBroadcast(origin.Cache(), nil)
-	origin.Publish(p.name, b)
+	origin.PublishAt(p.name, b, p.cost)
 	if p.synthetic {
 		return p.makeUp(ctx, b, m)
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"slices"
 	"time"
 
@@ -124,6 +125,13 @@ func Dial(ctx context.Context, url string, cfg Config) (*Client, error) {
 
 // Run serves the session until it ends or ctx does, and returns why.
 func (c *Client) Run(ctx context.Context) error {
+	var keeping sync.WaitGroup
+	defer keeping.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if !c.access.NoSubscribe {
+		keeping.Go(func() { session.Keep(ctx, c.access.Origin) })
+	}
 	err := c.Session.Run(ctx, c.access)
 	if c.run != nil {
 		c.run(ctx)

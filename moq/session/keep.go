@@ -8,8 +8,14 @@ import (
 )
 
 // Keep lets time pass for an origin: it does what falls due until ctx ends. An
-// origin that announces what it has learnt to others needs it once.
+// origin that announces to others needs that. Where several keep one origin, one
+// does the work and the others stand by.
 func Keep(ctx context.Context, o *moq.Origin) {
+	release, ok := o.Claim(ctx)
+	if !ok {
+		return
+	}
+	defer release()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
