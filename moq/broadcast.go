@@ -47,7 +47,7 @@ func (b *Broadcast) Create(name string, info TrackInfo) (*TrackWriter, error) {
 	if t := b.tracks[key]; t != nil && t.Err() == nil {
 		return nil, ErrDuplicate
 	}
-	t, w := newTrack(key, b)
+	t, w := newTrack(key, b, nil)
 	b.tracks[key] = t
 	return w, w.SetInfo(info)
 }
@@ -66,7 +66,7 @@ func (b *Broadcast) open(key TrackKey, use func(*Track)) error {
 			b.mu.Unlock()
 			return b.absence()
 		}
-		t, w = newTrack(key, b)
+		t, w = newTrack(key, b, source)
 		b.tracks[key] = t
 	}
 	t.mu.Lock()
@@ -116,7 +116,9 @@ func (b *Broadcast) reroute(source Source) {
 			t.closeLocked(ErrClosed)
 			delete(b.tracks, key)
 		default:
-			moving = append(moving, &TrackWriter{t, t.attachLocked()})
+			if f := t.moveLocked(source); f != nil {
+				moving = append(moving, &TrackWriter{t, f})
+			}
 		}
 		t.mu.Unlock()
 	}

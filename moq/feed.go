@@ -9,6 +9,7 @@ import (
 // track has two: the older goes on until the newer has begun, and then only with
 // groups that the newer does not bring. Guarded by track.mu.
 type feed struct {
+	source  Source        // who writes it; nil for what this process publishes
 	demandC chan struct{} // has a token when the demand changed
 	resume  Start         // where a later feed begins, so that nothing is missed
 	resumes bool
@@ -16,7 +17,7 @@ type feed struct {
 	open    int  // groups under way that this feed writes
 }
 
-func newFeed() *feed { return &feed{demandC: make(chan struct{}, 1)} }
+func newFeed(s Source) *feed { return &feed{source: s, demandC: make(chan struct{}, 1)} }
 
 func (f *feed) signal() {
 	select {
@@ -25,9 +26,17 @@ func (f *feed) signal() {
 	}
 }
 
-// attachLocked adds a feed that takes over as soon as it begins.
-func (t *Track) attachLocked() *feed {
-	f := newFeed()
+// moveLocked adds a feed that takes over as soon as it begins; nil where the track
+// still has one from that source, and keeps it.
+func (t *Track) moveLocked(to Source) *feed {
+	for _, f := range t.feeds {
+		if f.source == to && !f.retired {
+			t.dropFeedsLocked(f)
+			t.stranded = false
+			return nil
+		}
+	}
+	f := newFeed(to)
 	f.resume, f.resumes = t.resumeLocked()
 	t.feeds, t.stranded = append(t.feeds, f), false
 	for len(t.feeds) > 2 { // moved again before the last move was through

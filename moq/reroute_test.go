@@ -276,3 +276,24 @@ func TestEndOnEitherRoute(t *testing.T) {
 		}
 	}
 }
+
+// TestMovedBack: a route that is still in use when it is chosen again goes on.
+func TestMovedBack(t *testing.T) {
+	m := newMover(t)
+	s := m.subscribe()
+	g := m.group(0, 1)
+	write(t, g, "a")
+	m.move()
+	m.b.reroute(m.src[0])
+	if n := len(m.src[0].opened); n != 1 {
+		t.Errorf("the first route was asked %d times, want once", n)
+	}
+	if d, _ := m.feed(1).Demand(); !d.Over {
+		t.Error("the route that was left is still wanted")
+	}
+	write(t, g, "b")
+	g.Close()
+	if got, want := drain(s), "1:a,b."; got != want {
+		t.Errorf("read %q, want %q", got, want)
+	}
+}

@@ -42,8 +42,8 @@ type TrackKey struct {
 	Name   string
 }
 
-func newTrack(key TrackKey, b *Broadcast) (*Track, *TrackWriter) {
-	t := &Track{key: key, b: b, cache: b.cache, feeds: []*feed{newFeed()}}
+func newTrack(key TrackKey, b *Broadcast, s Source) (*Track, *TrackWriter) {
+	t := &Track{key: key, b: b, cache: b.cache, feeds: []*feed{newFeed(s)}}
 	return t, &TrackWriter{t, t.feeds[0]}
 }
 

@@ -1,84 +1,216 @@
 package route
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"time"
+
+	"github.com/moqmesh/moqmesh/moq/wire"
 )
 
-// Why a list of hops is refused. The peer has no route to the name then, until it
-// sends another list.
 var (
 	ErrLoop    = errors.New("hop list holds this relay or one relay twice")
 	ErrTooLong = errors.New("hop list is longer than allowed")
-	// ErrNoLink is what is learnt from a peer that SetLink has not told of.
-	ErrNoLink = errors.New("route from a peer without a link")
+	ErrNoLink  = errors.New("route from a peer without a link")
 )
 
-// Config is not changed once handed over.
 type Config struct {
-	// Self is this relay's hop id; 0 = none, and its own routes are not recognised.
-	Self uint64
-	// MaxHops is the longest list that is used; one hop less is passed on. 1 to 32; 0 = 32.
+	Self    uint64
 	MaxHops int
-	// Linger is how long the routes of a lost peer stay announced; 0 = not at all.
-	Linger time.Duration
+	Linger  time.Duration
 }
 
-// Table holds the routes that one relay knows and picks one for each name and
-// reader. It has no clock, lock or goroutine: its owner passes the time in, which
-// does not go back, and calls one method at a time. It bounds no number of names:
-// who learns bounds what a peer may announce.
-type Table struct{ cfg Config }
+type rt struct {
+	p   Peer
+	raw Route
+	bad bool
+	c   Choice
+	n   uint64
+}
+type Table struct {
+	cfg   Config
+	links map[Peer]Link
+	names map[string][]*rt
+	on    map[string]bool
+	off   map[string]time.Time
+	n     uint64
+	now   time.Time
+}
 
-// New returns an empty table.
-func New(cfg Config) *Table { return &Table{cfg: cfg} }
-
-// SetLink tells of a new connection, or of a change of it: its identity, price,
-// GOAWAY. All its routes are priced anew.
-func (t *Table) SetLink(now time.Time, p Peer, l Link) []Change { return nil }
-
-// Learn takes an announcement or its update in place. The error says that the
-// list is refused, which is as if the peer had no route; the changes count in
-// any case.
-func (t *Table) Learn(now time.Time, p Peer, name string, r Route) ([]Change, error) { return nil, nil }
-
-// Withdraw ends an announcement because the peer said so, at once. Other routes
-// that run through that peer are hidden for a moment. One that is not there is ignored.
-func (t *Table) Withdraw(now time.Time, p Peer, name string) []Change { return nil }
-
-// Lose ends all routes of a connection that is gone; they linger where Config
-// says so. The peer is not heard of again.
-func (t *Table) Lose(now time.Time, p Peer) []Change { return nil }
-
-// Carry says that a live subscription pulls a name through us, or that the last
-// one has left. Names without a route are remembered.
-func (t *Table) Carry(now time.Time, name string, on bool) []Change { return nil }
-
-// Advance does what is due. It is to be called at Next, and may be at any time.
-func (t *Table) Advance(now time.Time) []Change { return nil }
-
-// Next is when Advance has work; zero = never, as things stand.
-func (t *Table) Next() time.Time { return time.Time{} }
-
-// Serving is where we pull a name from.
-func (t *Table) Serving(name string) (Choice, bool) { return Choice{}, false }
-
-// Source is where a request of a reader is served from: the serving route, or the
-// best other one where that runs through the reader. Nothing: unroutable.
-func (t *Table) Source(name string, r Reader) (Choice, bool) { return Choice{}, false }
-
-// Usable says whether a reader may be served from the serving route.
-func (t *Table) Usable(name string, r Reader) bool { return false }
-
-// Offer is what to tell a reader: the serving route, or the best other one where
-// that runs through the reader or does not fit its bound. Our own hop is not on
-// the list and has room there.
-func (t *Table) Offer(name string, r Reader) (Choice, bool) { return Choice{}, false }
-
-// Explain lists every route of a name, the serving one first, then in the order
-// of preference, then those that cannot be used.
-func (t *Table) Explain(name string) []Candidate { return nil }
-
-// Names calls each with every name that has a serving route, in no order, until
-// it returns false.
+func New(cfg Config) *Table {
+	if cfg.MaxHops == 0 {
+		cfg.MaxHops = 32
+	}
+	return &Table{cfg: cfg, links: map[Peer]Link{}, names: map[string][]*rt{}, on: map[string]bool{}, off: map[string]time.Time{}}
+}
+func add(a, b uint64) uint64 { return min(min(a, MaxCost)+b, MaxCost) }
+func (t *Table) price(name string, r *rt) {
+	l := t.links[r.p]
+	h := slices.Clone(r.raw.Hops)
+	r.bad = false
+	if !r.p.IsLocal() {
+		if len(h) == 0 {
+			h = []uint64{0}
+		}
+		if h[0] == 0 {
+			h = append([]uint64{l.Stamp}, h...)
+		}
+	}
+	for i, x := range h {
+		if x != 0 && (x == t.cfg.Self || slices.Contains(h[:i], x)) {
+			r.bad = true
+		}
+	}
+	if len(h) > t.cfg.MaxHops {
+		r.bad = true
+	}
+	w, c := r.raw.Warm, r.raw.Cold
+	if l.WireCost == CostNone && !r.p.IsLocal() {
+		w, c = uint64(len(r.raw.Hops)-1), uint64(len(r.raw.Hops)-1)
+	}
+	pr := l.price()
+	if r.p.IsLocal() {
+		pr = 0
+	}
+	r.c = Choice{Peer: r.p, Hops: h, Warm: add(w, pr), Cold: add(c, pr)}
+	if l.Leaving {
+		r.c.Warm, r.c.Cold = MaxCost, MaxCost
+	}
+}
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+func (t *Table) sort(name string) {
+	slices.SortFunc(t.names[name], func(a, b *rt) int {
+		h := func(r *rt) uint64 {
+			if !t.links[r.p].Trusted || r.p.IsLocal() {
+				return 0
+			}
+			return wire.RouteHash(name, r.c.Hops)
+		}
+		return cmp.Or(cmp.Compare(b2i(a.bad), b2i(b.bad)), cmp.Compare(b2i(slices.Contains(a.c.Hops, 0)), b2i(slices.Contains(b.c.Hops, 0))), cmp.Compare(a.c.Warm, b.c.Warm), cmp.Compare(a.c.Cold, b.c.Cold),
+			cmp.Compare(b2i(!a.p.IsLocal()), b2i(!b.p.IsLocal())), cmp.Compare(len(a.c.Hops), len(b.c.Hops)), cmp.Compare(h(a), h(b)), cmp.Compare(b.n, a.n))
+	})
+}
+func (t *Table) SetLink(now time.Time, p Peer, l Link) (ch []Change) {
+	t.now = now
+	t.links[p] = l
+	for name, rs := range t.names {
+		for _, r := range rs {
+			if r.p == p {
+				t.price(name, r)
+				ch = append(ch, Change{Name: name})
+			}
+		}
+	}
+	for _, c := range ch {
+		t.sort(c.Name)
+	}
+	return ch
+}
+func (t *Table) Learn(now time.Time, p Peer, name string, r Route) ([]Change, error) {
+	t.now = now
+	t.n++
+	i := slices.IndexFunc(t.names[name], func(r *rt) bool { return r.p == p })
+	x := &rt{p: p}
+	if i >= 0 {
+		x = t.names[name][i]
+	} else {
+		t.names[name] = append(t.names[name], x)
+	}
+	x.raw, x.n = Route{slices.Clone(r.Hops), r.Warm, r.Cold}, t.n
+	t.price(name, x)
+	t.sort(name)
+	return []Change{{Name: name}}, nil
+}
+func (t *Table) Withdraw(now time.Time, p Peer, name string) []Change {
+	t.now = now
+	t.names[name] = slices.DeleteFunc(t.names[name], func(r *rt) bool { return r.p == p })
+	return []Change{{Name: name}}
+}
+func (t *Table) Lose(now time.Time, p Peer) (ch []Change) {
+	t.now = now
+	for name, rs := range t.names {
+		if slices.ContainsFunc(rs, func(r *rt) bool { return r.p == p }) {
+			t.Withdraw(now, p, name)
+			ch = append(ch, Change{Name: name})
+		}
+	}
+	return ch
+}
+func (t *Table) Carry(now time.Time, name string, on bool) []Change {
+	t.now = now
+	if t.on[name] == on {
+		return nil
+	}
+	t.on[name] = on
+	if !on {
+		t.off[name] = now.Add(5 * time.Second)
+	} else {
+		delete(t.off, name)
+	}
+	return []Change{{Name: name}}
+}
+func (t *Table) Advance(now time.Time) (ch []Change) {
+	t.now = now
+	for n, at := range t.off {
+		if !now.Before(at) {
+			delete(t.off, n)
+			ch = append(ch, Change{Name: n})
+		}
+	}
+	return ch
+}
+func (t *Table) Next() (at time.Time) {
+	for _, x := range t.off {
+		if at.IsZero() || x.Before(at) {
+			at = x
+		}
+	}
+	return at
+}
+func (t *Table) Serving(name string) (Choice, bool) {
+	for _, r := range t.names[name] {
+		if !r.bad {
+			return r.c, true
+		}
+	}
+	return Choice{}, false
+}
+func (t *Table) through(c Choice, r Reader) bool {
+	return r.ID != 0 && (t.links[c.Peer].ID == r.ID || slices.Contains(c.Hops, r.ID))
+}
+func (t *Table) Source(name string, r Reader) (Choice, bool) {
+	for _, x := range t.names[name] {
+		if !x.bad && !t.through(x.c, r) {
+			return x.c, true
+		}
+	}
+	return Choice{}, false
+}
+func (t *Table) Usable(name string, r Reader) bool {
+	c, ok := t.Serving(name)
+	return ok && !t.through(c, r)
+}
+func (t *Table) Offer(name string, r Reader) (Choice, bool) {
+	mh := t.cfg.MaxHops
+	if r.MaxHops > 0 {
+		mh = min(mh, r.MaxHops)
+	}
+	for i, x := range t.names[name] {
+		if !x.bad && !t.through(x.c, r) && len(x.c.Hops) < mh {
+			c := x.c
+			if i == 0 && (t.on[name] || !t.off[name].IsZero()) {
+				c.Warm = 0
+			}
+			return c, true
+		}
+	}
+	return Choice{}, false
+}
+func (t *Table) Explain(name string) []Candidate   { return nil }
 func (t *Table) Names(each func(name string) bool) {}

@@ -9,8 +9,8 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"sync"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/moqmesh/moqmesh/moq"

@@ -64,14 +64,15 @@ func (u *upstream) fail(w *moq.TrackWriter, err error) {
 	}
 }
 
-// lost says whether err is the end of the session, or of what it can be asked,
-// and nothing that the peer said of the content.
+// lost says whether err is the end of the session, and nothing that the peer said
+// of the content. A reset may come before the close that it belongs to; if not, it
+// is given time for a withdrawal of the route to come first.
 func (s *Session) lost(err error) bool {
 	var reset *StreamError
 	if errors.As(err, &reset) {
-		return reset.Code == StreamSessionClosed || reset.Code == StreamGoingAway
+		return reset.Code == StreamSessionClosed && endsSoon(s.conn.Context())
 	}
-	return s.conn.Context().Err() != nil || overWith(err) || errors.Is(err, moq.ErrClosed) || errors.Is(err, moq.ErrGoingAway)
+	return s.conn.Context().Err() != nil || overWith(err) || errors.Is(err, moq.ErrClosed)
 }
 
 // Fetch pulls one group.
