@@ -139,3 +139,11 @@ func withNode(at, node string) string {
 	}
 	return at + mark + "node=" + url.QueryEscape(node)
 }
+
+// List is how the list of Config.ConnectAPI does; the zero value where there is none.
+func (c *Cluster) List() source.Status {
+	if c.api == nil {
+		return source.Status{}
+	}
+	return c.api.Status()
+}

@@ -140,9 +140,6 @@ func (w *world) dial(ctx context.Context, r Request) (Dialled, error) {
 	return Dialled{Session: s, Conn: uint64(len(w.sessions)), Proto: "moq-lite-06"}, nil
 }
 
-// hang is an answer that never comes.
-func hang(*fakeSession) error { select {} }
-
 func (w *world) answers(f func(*fakeSession) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
