@@ -88,7 +88,7 @@ type Subscription struct {
 	parked  []*Group // above End, in order of arrival
 	gram    uint64   // datagrams up to here were seen
 	closed  bool
-	skipped uint64 // groups passed over as stale
+	skipped uint64 // groups passed over as stale, or gone before their turn
 }
 
 // subscribeLocked attaches a reader.
@@ -170,7 +170,8 @@ func (s *Subscription) detach() bool {
 // Track is what the subscription reads.
 func (s *Subscription) Track() *Track { return s.t }
 
-// Skipped counts the groups passed over because they were stale.
+// Skipped counts the groups passed over because they were stale, or gone from the
+// track before their turn.
 func (s *Subscription) Skipped() uint64 {
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
@@ -198,6 +199,7 @@ func (s *Subscription) nextLocked() (r GroupReader, ok bool) {
 	for ; s.next < s.t.arrived; s.next++ {
 		g := s.t.arrivalLocked(s.next)
 		if g == nil {
+			s.skipped++
 			continue
 		}
 		if s.aboveLocked(g) {

@@ -57,6 +57,7 @@ var eventSeries = []struct {
 	{series("streams_refused_total", "Streams of unknown type or with a malformed request.", "tier"), func(c *session.Counters) uint64 { return c.StreamsRefused.Load() }},
 	{series("violations_total", "Sessions closed for a protocol violation.", "tier"), func(c *session.Counters) uint64 { return c.Violations.Load() }},
 	{series("limited_total", "Requests and announcements refused by a limit.", "tier"), func(c *session.Counters) uint64 { return c.Limited.Load() }},
+	{series("timeouts_total", "Requests and setups that got no answer in time.", "tier"), func(c *session.Counters) uint64 { return c.TimedOut.Load() }},
 }
 
 var (

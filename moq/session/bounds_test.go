@@ -152,10 +152,7 @@ func TestMutePublisher(t *testing.T) {
 		{"no stream credit", func(t *testing.T, peer *fakeConn) { peer.peer.noBidi = true }},
 		{"no data credit", func(t *testing.T, peer *fakeConn) { peer.peer.window = 3 }},
 	} {
-		for _, v := range []lite.Version{lite.V03, lite.V06} {
-			if v == lite.V03 && tt.name == "no answer" {
-				continue // there is no answer to wait for
-			}
+		for _, v := range []lite.Version{lite.V01, lite.V03, lite.V06} {
 			t.Run(tt.name+"/"+v.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					relay := newSide(3)
@@ -169,10 +166,65 @@ func TestMutePublisher(t *testing.T) {
 					if took := time.Since(start); took != 10*time.Second {
 						t.Errorf("after %v, want 10s", took)
 					}
+					synctest.Wait()
+					if n := relay.counters.TimedOut.Load(); n != 1 {
+						t.Errorf("%d timeouts counted, want 1", n)
+					}
 				})
 			})
 		}
 	}
+}
+
+// TestAcceptanceUpTo04: an answer accepts a subscription, and so does a group; then
+// there may be silence for ever.
+func TestAcceptanceUpTo04(t *testing.T) {
+	for v := lite.V01; v <= lite.V04; v++ {
+		for name, do := range map[string]func(t *testing.T, peer *fakeConn, answers session.Stream){
+			"answer": func(_ *testing.T, _ *fakeConn, answers session.Stream) {
+				answers.Write(lite.SubscribeOK{}.Append(nil, v))
+			},
+			"group": func(t *testing.T, peer *fakeConn, _ session.Stream) { send(t, peer, v, []uint64{0}) },
+		} {
+			t.Run(v.String()+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					relay := newSide(3)
+					peer := relay.announcer(t, v)
+					s := relay.subscribe(t, moq.SubscribeOptions{})
+					answers, _ := accept(t, peer)
+					do(t, peer, answers)
+					time.Sleep(time.Hour)
+					if _, _, _, err := s.End(); err != nil {
+						t.Errorf("the subscription has ended: %v", err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestGroupsBeforeTheRequest: a peer may guess the id of a subscription that it has
+// not been asked for yet.
+func TestGroupsBeforeTheRequest(t *testing.T) {
+	eachVersion(t, lite.V01, func(t *testing.T, v lite.Version) {
+		relay := newSide(3)
+		peer := relay.announcer(t, v)
+		if !v.HasTrackInfo() {
+			peer.peer.change(func() { peer.peer.noBidi = true })
+		}
+		s := relay.subscribe(t, moq.SubscribeOptions{})
+		if v.HasTrackInfo() {
+			peer.peer.change(func() { peer.peer.noBidi = true })
+			answerTrack(t, peer, v)
+			synctest.Wait()
+		}
+		send(t, peer, v, []uint64{0})
+		peer.peer.change(func() { peer.peer.noBidi = false })
+		synctest.Wait()
+		if got := groups(t, s); len(got) != 1 {
+			t.Errorf("groups %v, want the one that came", got)
+		}
+	})
 }
 
 // TestFetchIsAnsweredInTime: also where the publisher is mute, or too old to be
@@ -196,6 +248,10 @@ func TestFetchIsAnsweredInTime(t *testing.T) {
 				}
 				if took := time.Since(start); took != 10*time.Second {
 					t.Errorf("after %v, want 10s", took)
+				}
+				synctest.Wait()
+				if n := relay.counters.TimedOut.Load(); n == 0 {
+					t.Error("no timeout counted")
 				}
 			})
 		})

@@ -18,6 +18,7 @@ type Counters struct {
 	StreamsRefused atomic.Uint64 // unknown or malformed
 	Violations     atomic.Uint64 // sessions closed for one
 	Limited        atomic.Uint64 // requests and announcements over a limit
+	TimedOut       atomic.Uint64 // requests and setups that got no answer in time
 }
 
 // Traffic is one direction of content.

@@ -179,11 +179,16 @@ func (s *Session) send(stream SendStream, class Class, b []byte) error {
 }
 
 // untilClosed returns a context that ends when the opener of q closes its half,
-// by FIN or reset, or breaks its silence.
+// by FIN or reset, or breaks its silence. An answer not complete by then is given
+// up, also one that waits for the opener's credit.
 func (s *Session) untilClosed(ctx context.Context, q *request) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.wg.Go(func() { cancel(s.awaitClose(q)) })
-	return ctx, func() { cancel(nil) }
+	stop := context.AfterFunc(ctx, func() { q.Reset(StreamCancelled) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // awaitClose reads what the opener of q has no more to say, and returns what ended it.

@@ -29,6 +29,7 @@ func Handshake(ctx context.Context, conn Conn, cfg Config) (*Session, error) {
 	}
 	if err != nil {
 		err = closeOr(conn, err)
+		s.countTimeout(err)
 		s.fail(err)
 		return nil, err
 	}

@@ -247,12 +247,7 @@ func (s *Session) fetchTo(ctx context.Context, q *request, m lite.Fetch) error {
 		return err
 	}
 	defer f.Close()
-	stop := context.AfterFunc(ctx, func() { q.Reset(StreamCancelled) }) // ends a Write without credit
-	err = s.copyFrames(ctx, q, f, m)
-	if !stop() {
-		return context.Cause(ctx)
-	}
-	return err
+	return s.copyFrames(ctx, q, f, m)
 }
 
 // fetch finds the group, or begins to pull it. An origin too old to be asked is
@@ -260,10 +255,15 @@ func (s *Session) fetchTo(ctx context.Context, q *request, m lite.Fetch) error {
 func (s *Session) fetch(ctx context.Context, t *moq.Track, m lite.Fetch) (*moq.Fetched, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.Limits.Request, moq.ErrTimeout)
 	defer cancel()
-	if _, err := t.Info(ctx); err != nil {
-		return nil, err
+	_, err := t.Info(ctx)
+	var f *moq.Fetched
+	if err == nil {
+		f, err = t.Fetch(ctx, m.Group, m.FrameStart, m.Priority)
 	}
-	return t.Fetch(ctx, m.Group, m.FrameStart, m.Priority)
+	if err != nil && ctx.Err() != nil {
+		s.countTimeout(err)
+	}
+	return f, err
 }
 
 // copyFrames writes frames as they come, up to the last one wanted.

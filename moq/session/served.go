@@ -29,6 +29,8 @@ type served struct {
 	urgency  int8
 	open     []*groupSender   // group streams, oldest first
 	waiting  *moq.GroupReader // could not be begun yet
+	late     bool             // a group has had to wait, and none was begun since
+	skipped  uint64           // of sub, as counted; valid where late
 	answers  []byte           // control messages not written yet
 	started  bool             // SUBSCRIBE_START (or OK) is out
 	ended    bool             // SUBSCRIBE_END is out
@@ -60,6 +62,9 @@ func (v *served) feed(d *sender) []*groupSender {
 		case v.sub.Stale(&g.r):
 			v.s.cfg.Counters.GroupsReset.Add(1)
 			g.stream.Reset(StreamExpired)
+		case g.r.Err() != nil: // gone from the track while its stream was stuck
+			v.s.cfg.Counters.GroupsReset.Add(1)
+			g.stream.Reset(streamCode(g.r.Err()))
 		default:
 			kept = append(kept, g)
 		}
@@ -72,12 +77,13 @@ func (v *served) feed(d *sender) []*groupSender {
 func (v *served) beginNext(d *sender) bool {
 	r := v.waiting
 	v.waiting = nil
-	if r != nil && v.sub.Stale(r) {
+	if r != nil && (v.sub.Stale(r) || r.Err() != nil) {
 		v.s.cfg.Counters.GroupsSkipped.Add(1)
 		r = nil
 	}
 	if r == nil {
 		next, ok := v.sub.Next()
+		v.countSkipped()
 		if !ok {
 			return false
 		}
@@ -95,14 +101,27 @@ func (v *served) beginNext(d *sender) bool {
 }
 
 func (v *served) postpone(d *sender, r *moq.GroupReader) bool {
+	if !v.late {
+		v.late, v.skipped = true, v.sub.Skipped()
+	}
 	v.waiting = r
 	d.retry = true
 	return false
 }
 
+// countSkipped counts the groups that were passed over while one had to wait.
+func (v *served) countSkipped() {
+	if v.late {
+		n := v.sub.Skipped()
+		v.s.cfg.Counters.GroupsSkipped.Add(n - v.skipped)
+		v.skipped = n
+	}
+}
+
 // begin opens a group stream. The newest group goes first: older ones that are
 // still open fall behind it, and beyond the bound they are given up.
 func (v *served) begin(d *sender, stream SendStream, r moq.GroupReader) {
+	v.late = false
 	v.announceStart(r.Sequence())
 	for len(v.open) >= v.s.cfg.Limits.OpenGroups {
 		v.s.cfg.Counters.GroupsReset.Add(1)

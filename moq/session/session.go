@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -298,6 +299,13 @@ func (s *Session) flush(ctx context.Context) {
 			return
 		}
 		before = now
+	}
+}
+
+// countTimeout counts err where it says that an answer did not come in time.
+func (s *Session) countTimeout(err error) {
+	if errors.Is(err, moq.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		s.cfg.Counters.TimedOut.Add(1)
 	}
 }
 

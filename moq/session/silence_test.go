@@ -1,11 +1,13 @@
 package session_test
 
 import (
+	"fmt"
 	"io"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/session"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
@@ -67,6 +69,29 @@ func TestGoawaySaysOneThing(t *testing.T) {
 		synctest.Wait()
 		if n := relay.counters.StreamsRefused.Load(); n != 1 {
 			t.Errorf("%d counted, want 1", n)
+		}
+	})
+}
+
+// TestWatchersLeave: nor one that does not read announcements.
+func TestWatchersLeave(t *testing.T) {
+	eachVersion(t, lite.V03, func(t *testing.T, v lite.Version) {
+		relay := newSide(3)
+		relay.conf.Limits.AnnounceRequests = 1
+		for i := range 10 {
+			relay.origin.Publish(fmt.Sprintf("room/%d", i), moq.NewBroadcast(relay.origin.Cache(), nil))
+		}
+		peer, _ := serveRaw(t, v, relay)
+		peer.peer.window = 20
+		for range 3 {
+			s := ask(t, peer, request(v, lite.StreamAnnounce, lite.AnnounceRequest{}))
+			synctest.Wait()
+			s.Close()
+			synctest.Wait()
+			s.SetReadDeadline(time.Now().Add(time.Second))
+			if _, err := io.ReadAll(s); code(err) != int(session.StreamCancelled) {
+				t.Errorf("after the watcher left: %v, want reset %v", err, session.StreamCancelled)
+			}
 		}
 	})
 }

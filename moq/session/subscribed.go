@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"sync"
 	"time"
 
@@ -24,6 +25,8 @@ type subscribed struct {
 	changed chan struct{} // has a token when a group has come, or its stream ended
 
 	mu      sync.Mutex               // guards what follows
+	request Stream                   // as stream; nil until the request is out, which a group may overtake
+	taken   bool                     // the peer has accepted: with an answer, or a group
 	streams map[uint64]ReceiveStream // groups being read, by sequence
 	closed  bool
 	started bool
@@ -52,6 +55,7 @@ func (u *upstream) subscribe(ctx context.Context, w *moq.TrackWriter, want moq.D
 	if err != nil {
 		return false, err
 	}
+	c.asked()
 	defer c.stopGroups()
 	u.s.cfg.Counters.Ingress.SubscriptionsOpened.Add(1)
 	defer u.s.cfg.Counters.Ingress.SubscriptionsClosed.Add(1)
@@ -102,6 +106,10 @@ func (c *subscribed) readAnswers() error {
 	var buf []byte
 	for {
 		kind, body, err := lite.ReadSubscribeAnswer(r, c.s.v, buf)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return fmt.Errorf("await acceptance: %w", moq.ErrTimeout)
+		}
+		c.accepted()
 		if err == io.EOF {
 			if !ended {
 				return fmt.Errorf("subscription ended without an end: %w", moq.ErrMalformed)
@@ -143,6 +151,27 @@ func (c *subscribed) readAnswers() error {
 			}
 		}
 	}
+}
+
+// asked says that the request is out. Up to 04 the peer has to accept it (§8.3);
+// later versions have asked for the track's info before.
+func (c *subscribed) asked() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.request = c.stream
+	if c.s.v < lite.V05 && !c.taken {
+		c.request.SetReadDeadline(time.Now().Add(c.s.cfg.Limits.Request))
+	}
+}
+
+// accepted says that the peer serves the subscription, for however long it is silent.
+func (c *subscribed) accepted() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.taken && c.request != nil {
+		c.request.SetReadDeadline(time.Time{})
+	}
+	c.taken = true
 }
 
 // expectedLocked is how many groups there are in all (§8.4): on 07 that is said,
@@ -312,10 +341,11 @@ func (s *Session) upstream(id uint64) *subscribed {
 // group begins a group that has arrived.
 func (c *subscribed) group(h lite.GroupHeader, stream ReceiveStream) (*moq.GroupWriter, error) {
 	defer c.arrivedAs(h.Sequence)
+	c.accepted()
 	w, err := c.w.GroupAt(h.Sequence, int(min(h.FrameStart, moq.MaxFrames)))
 	if err != nil {
 		if errors.Is(err, moq.ErrMalformed) && c.s.v >= lite.V06 {
-			c.stream.Stop(StreamMalformed) // readAnswers fails the track
+			c.stopAnswers()
 		}
 		return nil, err
 	}
@@ -327,6 +357,15 @@ func (c *subscribed) group(h lite.GroupHeader, stream ReceiveStream) (*moq.Group
 	}
 	c.streams[h.Sequence] = stream
 	return w, nil
+}
+
+// stopAnswers makes readAnswers fail the track.
+func (c *subscribed) stopAnswers() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.request != nil {
+		c.request.Stop(StreamMalformed)
+	}
 }
 
 // groupDone takes note of a group stream's end; cut: it broke off with the session.

@@ -57,6 +57,7 @@ func (u *upstream) Open(w *moq.TrackWriter) {
 // fail ends a track's supply: with the session the way is lost, else the peer has
 // spoken for the publisher.
 func (u *upstream) fail(w *moq.TrackWriter, err error) {
+	u.s.countTimeout(err)
 	if u.s.lost(err) {
 		w.Lose(modelError(err))
 	} else {
@@ -84,6 +85,7 @@ func (u *upstream) Fetch(key moq.TrackKey, g *moq.GroupWriter, frame uint64, pri
 	ok := u.spawn(func(context.Context) {
 		defer stop()
 		if err := u.fetch(ctx, key, g, frame, priority); err != nil {
+			u.s.countTimeout(err)
 			g.Abort(modelError(err))
 		}
 	})

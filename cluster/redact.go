@@ -1,0 +1,17 @@
+package cluster
+
+import "strings"
+
+// redact takes secrets out of a message that others wrote.
+func redact(s string, secrets ...string) string {
+	for _, secret := range secrets {
+		if secret != "" {
+			s = strings.ReplaceAll(s, secret, "(hidden)")
+		}
+	}
+	const longest = 512
+	if len(s) > longest {
+		s = s[:longest] + "…"
+	}
+	return s
+}
