@@ -30,7 +30,7 @@ type Origin struct {
 
 	mu       sync.Mutex // guards what follows
 	table    *route.Table
-	now      time.Time // the newest that we were told
+	now      time.Time // the newest that we were told; some time in the past before that
 	joined   uint64    // connections and publications so far
 	names    map[string]*name
 	serving  int // names that something serves
@@ -80,7 +80,7 @@ func NewOrigin(id uint64, cache *Cache) *Origin {
 func NewRoutedOrigin(cfg route.Config, cache *Cache) *Origin {
 	return &Origin{
 		id: cfg.Self, cache: cache, table: route.New(cfg), names: make(map[string]*name),
-		carries: make(map[string]struct{}), duec: make(chan struct{}, 1), keeper: make(chan struct{}, 1),
+		carries: make(map[string]struct{}), now: time.Unix(0, 0), duec: make(chan struct{}, 1), keeper: make(chan struct{}, 1),
 	}
 }
 

@@ -80,7 +80,7 @@ func TestWatcher(t *testing.T) {
 	defer w.Close()
 	step := func(what string, want ...string) {
 		t.Helper()
-		o.Advance(at.Add(time.Minute)) // past every hold
+		o.Advance(o.now.Add(time.Minute)) // past every hold
 		if diff := cmp.Diff(want, events(w)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
@@ -227,7 +227,8 @@ func TestCarriedCostsNothing(t *testing.T) {
 	s.Close()
 	step("has left", at, 0, false)
 	step("less than 5 s ago", at.Add(4900*time.Millisecond), 0, false)
-	step("longer ago", at.Add(6*time.Second), 1000, true)
+	step("longer ago: a rise is held back", at.Add(5*time.Second), 0, false)
+	step("and has lasted", at.Add(5300*time.Millisecond), 1000, true)
 }
 
 // fakeSource counts what it is asked for.

@@ -29,6 +29,7 @@ type Event struct {
 	Suffix    string // below the watched prefix
 	Change    Change
 	Route     route.Choice // as the reader is told; not for Ended
+	Rerouted  bool         // with Updated: the hops are others, and not only the price
 	Broadcast *Broadcast   // nil where requests are not served this way yet, see Await
 	// Below is what of Path lies below what is announced, for TrackKey.Suffix. Not
 	// empty only where the watched prefix is inside a broadcast.
@@ -160,7 +161,7 @@ func (w *Watcher) reportLocked(path string) (ev Event, ok bool) {
 	case !old.goesOn(now):
 		ev.Change = Replaced
 	case old.b != now.b || !alike(old.route, now.route):
-		ev.Change = Updated
+		ev.Change, ev.Rerouted = Updated, !slices.Equal(old.route.Hops, now.route.Hops)
 	default:
 		return ev, false
 	}

@@ -27,6 +27,7 @@ type pricer struct {
 
 func (s *side) pricer(t *testing.T, v lite.Version) *pricer {
 	t.Helper()
+	s.keep(t)
 	p := &pricer{t: t, v: v}
 	p.conn, _ = serveRaw(t, v, s)
 	p.stream, _ = accept(t, p.conn)
@@ -36,7 +37,8 @@ func (s *side) pricer(t *testing.T, v lite.Version) *pricer {
 	return p
 }
 
-// say announces the camera, or changes it in place.
+// say announces the camera, or changes it in place, and waits until that is passed
+// on: what is worse than before is held back for 300 ms.
 func (p *pricer) say(hops []uint64, cost lite.Cost) {
 	var b []byte
 	switch {
@@ -49,7 +51,7 @@ func (p *pricer) say(hops []uint64, cost lite.Cost) {
 	}
 	p.live = true
 	p.stream.Write(b)
-	synctest.Wait()
+	time.Sleep(time.Second)
 }
 
 // listener is a raw peer that follows the announcements.

@@ -107,8 +107,8 @@ func (a *announcer) append(b []byte, ev moq.Event) []byte {
 	case moq.Started:
 		return live.Append(b, a.s.v)
 	case moq.Updated:
-		if a.s.v < lite.V05 {
-			return b // no way to say it
+		if a.s.v < lite.V05 || !ev.Rerouted { // no way to say it
+			return b
 		}
 		return live.Append(b, a.s.v)
 	case moq.Replaced:

@@ -57,6 +57,13 @@ func (s *side) run(t *testing.T, c *fakeConn, v lite.Version, server bool) *runn
 	return r
 }
 
+// keep lets time pass for the side's routes until the test ends.
+func (s *side) keep(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	go session.Keep(ctx, s.origin)
+}
+
 // join connects two sides.
 func join(t *testing.T, v lite.Version, client, server *side) (c, s *running) {
 	t.Helper()
