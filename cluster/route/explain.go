@@ -1,5 +1,10 @@
 package route
 
+import (
+	"cmp"
+	"slices"
+)
+
 // State is what a route is to its name.
 type State uint8
 
@@ -38,6 +43,66 @@ type Candidate struct {
 	Warm, Cold uint64
 	State      State
 	// Rule decided between this route and the serving one; for the serving one,
-	// between it and the next best.
+	// between it and the next best, or Held while readers are not shown it yet.
 	Rule Reason
+}
+
+// explain lists the serving route, then those that could serve, then the others.
+func (t *Table) explain(e *entry) []Candidate {
+	current := e.current()
+	order := make([]*received, len(e.routes))
+	for i := range e.routes {
+		order[i] = &e.routes[i]
+	}
+	slices.SortFunc(order, func(a, b *received) int {
+		preferred, _ := compare(e.name, a, b)
+		return cmp.Or(
+			compareBool(a != current, b != current),
+			compareBool(!e.usable(a), !e.usable(b)),
+			preferred,
+		)
+	})
+	list := make([]Candidate, len(order))
+	for i, r := range order {
+		list[i] = r.candidate(e.stand(r, current), t.rule(e, r, current))
+	}
+	return list
+}
+
+// stand is what a route is to its name.
+func (e *entry) stand(r, current *received) State {
+	switch s := e.state(r); {
+	case s != Standby:
+		return s
+	case r == current:
+		return Serving
+	case r.link.gone:
+		return Lingering
+	case r.link.Leaving:
+		return Leaving
+	}
+	return Standby
+}
+
+// rule is what decided about a route.
+func (t *Table) rule(e *entry, r, current *received) Reason {
+	switch {
+	case !e.usable(r):
+		return Unusable
+	case r == current:
+		return e.shownWhy()
+	}
+	return t.between(e, current, r)
+}
+
+// candidate is what the outside sees of it.
+func (r *received) candidate(s State, why Reason) Candidate {
+	c := Candidate{Peer: r.link.peer, Link: r.link.Link, Hops: r.chain.hops, State: s, Rule: why}
+	c.ReceivedWarm, c.ReceivedCold = r.offered()
+	c.Warm, c.Cold = r.cost()
+	c.Price = r.link.price()
+	if !c.Peer.IsLocal() {
+		c.PriceFrom = r.link.priceFrom()
+	}
+	return c
 }

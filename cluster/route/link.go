@@ -92,6 +92,35 @@ func (l Link) priceFrom() string {
 	return "default"
 }
 
+// link is a Link and the routes that came over it.
+type link struct {
+	Link
+	peer    Peer
+	entries []*entry // the names it has a route to
+	gone    bool     // the connection is lost; its routes linger
+	until   instant  // how long, where gone
+}
+
+// price is what the link adds to each route.
+func (l *link) price() uint64 {
+	if l.peer.IsLocal() {
+		return 0
+	}
+	return l.Link.price()
+}
+
+// drop forgets the route at place i. The last one takes its place.
+func (l *link) drop(i int32) {
+	last := len(l.entries) - 1
+	if int(i) != last {
+		moved := l.entries[last]
+		l.entries[i] = moved
+		moved.from(l.peer).at = i
+	}
+	l.entries[last] = nil
+	l.entries = l.entries[:last]
+}
+
 // String is for tests and logs.
 func (p Peer) String() string {
 	if p.IsLocal() {

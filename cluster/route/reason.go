@@ -17,11 +17,14 @@ const (
 	Guarded                  // the better one lives off others' subscriptions, and following it could close a loop
 	Dwelling                 // the better one waits until the last move has settled
 	Held                     // readers are shown what was, for a moment
+	Instead                  // the serving one is not for this reader
+	Unusable                 // it cannot serve: see its state
 )
 
 var reasons = [...]string{
 	Only: "only", Present: "present", Identified: "identified", Cheaper: "cheaper", Here: "local",
 	Shorter: "shorter", Tie: "tie", Newest: "newest", Guarded: "guarded", Dwelling: "dwelling", Held: "held",
+	Instead: "instead", Unusable: "unusable",
 }
 
 // String is the word that operators are shown.
