@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"os"
@@ -231,6 +232,20 @@ func TestListIsCached(t *testing.T) {
 	})
 }
 
+// awaitLine is a log that waits for one line.
+type awaitLine struct {
+	line string
+	once sync.Once
+	seen chan struct{}
+}
+
+func (a *awaitLine) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), a.line) {
+		a.once.Do(func() { close(a.seen) })
+	}
+	return len(p), nil
+}
+
 // TestListInAFile is scenario F5. It is the only test with files, so not in a bubble.
 func TestListInAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "peers.json")
@@ -249,7 +264,11 @@ func TestListInAFile(t *testing.T) {
 		dialled <- r.Peer
 		return Dialled{}, errors.New("refused")
 	}
-	c, err := New(Config{ConnectAPI: file, Dial: refuse, Origin: moq.NewOrigin(ownID, moq.NewCache(0))})
+	malformed := &awaitLine{line: "cluster.connect_api file is not a JSON array of peers; keeping current peers", seen: make(chan struct{})}
+	c, err := New(Config{
+		ConnectAPI: file, Dial: refuse, Origin: moq.NewOrigin(ownID, moq.NewCache(0)),
+		Log: slog.New(slog.NewTextHandler(malformed, nil)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,6 +293,11 @@ func TestListInAFile(t *testing.T) {
 	write(`["https://b.example/"]`)
 	await("https://b.example/")
 	write(`["https://c.example/"`)
+	select {
+	case <-malformed.seen:
+	case <-time.After(10 * time.Second):
+		t.Fatal("nothing is said of a file that is no list")
+	}
 	write(`["https://d.example/", "https://b.example/"]`)
 	await("https://d.example/")
 }

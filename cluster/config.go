@@ -111,10 +111,12 @@ func (c Config) list(own peers.Key) (*source.Source[[]peers.Entry], error) {
 		Unreadable: "failed to read cluster.connect_api file; keeping current peers",
 		Refused:    "invalid cluster.connect_api peer list; keeping current peers",
 		Unwatched:  "failed to watch cluster.connect_api file; polling instead",
+		RefusedFor: noList,
 	}
 	if scheme, _, _ := strings.Cut(strings.ToLower(at), "://"); scheme == "http" || scheme == "https" {
 		at = withNode(at, c.Node)
 		lines.Unreadable = "cluster.connect_api fetch failed; keeping current peers"
+		lines.RefusedFor = nil
 	}
 	s, err := source.New(source.Config[[]peers.Entry]{
 		Locations: []string{at},
@@ -125,6 +127,14 @@ func (c Config) list(own peers.Key) (*source.Source[[]peers.Entry], error) {
 		return nil, fmt.Errorf("cluster.connect_api: %w", err)
 	}
 	return s, nil
+}
+
+// noList tells a file that is no list at all from one with a bad peer.
+func noList(err error) string {
+	if errors.Is(err, peers.ErrNotList) {
+		return "cluster.connect_api file is not a JSON array of peers; keeping current peers"
+	}
+	return ""
 }
 
 // withNode tells the server who asks.

@@ -237,6 +237,9 @@ func TestSecretsAreTakenOut(t *testing.T) {
 	if got := redact("a s3cret b s3cret", "", "s3cret"); got != "a (hidden) b (hidden)" {
 		t.Errorf("got %q", got)
 	}
+	if got := redact("at ?jwt=a%2Bb: a+b", "a+b"); got != "at ?jwt=(hidden): (hidden)" {
+		t.Errorf("got %q", got)
+	}
 	if got := redact(long); len(got) > 600 {
 		t.Errorf("%d bytes of a message of %d", len(got), len(long))
 	}

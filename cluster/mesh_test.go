@@ -19,9 +19,9 @@ import (
 	"github.com/moqmesh/moqmesh/internal/testcert"
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/client"
-	"github.com/moqmesh/moqmesh/moq/wire/lite"
 	"github.com/moqmesh/moqmesh/moq/session"
 	"github.com/moqmesh/moqmesh/moq/transport"
+	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
 
 // mesh is relays over real QUIC on a simulated network: what gossip needs of one.

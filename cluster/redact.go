@@ -1,12 +1,16 @@
 package cluster
 
-import "strings"
+import (
+	"net/url"
+	"strings"
+)
 
 // redact takes secrets out of a message that others wrote.
 func redact(s string, secrets ...string) string {
 	for _, secret := range secrets {
 		if secret != "" {
 			s = strings.ReplaceAll(s, secret, "(hidden)")
+			s = strings.ReplaceAll(s, url.QueryEscape(secret), "(hidden)")
 		}
 	}
 	const longest = 512

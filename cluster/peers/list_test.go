@@ -93,3 +93,23 @@ func TestListIsBounded(t *testing.T) {
 		t.Errorf("%d peers are taken", MaxPeers+1)
 	}
 }
+
+func FuzzParseList(f *testing.F) {
+	for _, s := range []string{`["https://a.example/?cost=10&jwt=x", "b:4443"]`, `[{"url": "a", "cost": 1, "egress": 2, "token": "t", "id": 3}]`, `[[], {}]`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		list, err := ParseList(doc, "https://a.example/")
+		if err != nil {
+			return
+		}
+		seen := make(map[Key]bool)
+		for _, e := range list {
+			again, bare, err := Parse(e.DialURL(""))
+			if seen[e.Key] || err != nil || bare || again.Key != e.Key || e.Egress.Auto || e.Cost.Auto && e.Cost.Set {
+				t.Errorf("ParseList(%q) has %+v: %v", doc, opened(e), err)
+			}
+			seen[e.Key] = true
+		}
+	})
+}

@@ -18,6 +18,8 @@ type Lines struct {
 	// Refused (warn) is said when the parser refused the content. Empty means
 	// "source content refused; keeping the last good value".
 	Refused string
+	// RefusedFor picks another line than Refused for an error of the parser. Nil, or an empty answer, means Refused.
+	RefusedFor func(err error) string
 	// Unwatched (warn) is said when file notifications do not work. Empty means
 	// "source cannot be watched; polling instead".
 	Unwatched string
@@ -29,8 +31,17 @@ func (l Lines) orDefault() Lines {
 		Reloaded:   cmp.Or(l.Reloaded, "source reloaded"),
 		Unreadable: cmp.Or(l.Unreadable, "source unreadable; keeping the last good value"),
 		Refused:    cmp.Or(l.Refused, "source content refused; keeping the last good value"),
+		RefusedFor: l.RefusedFor,
 		Unwatched:  cmp.Or(l.Unwatched, "source cannot be watched; polling instead"),
 	}
+}
+
+// refused is the line for content that the parser does not take.
+func (l Lines) refused(err error) string {
+	if l.RefusedFor == nil {
+		return l.Refused
+	}
+	return cmp.Or(l.RefusedFor(err), l.Refused)
 }
 
 // grumbleEvery is how often a complaint that stays the same is repeated.

@@ -62,7 +62,7 @@ func (s *Source[T]) refresh(ctx context.Context) {
 func (s *Source[T]) complain(err error) {
 	line := s.cfg.Lines.Unreadable
 	if _, ok := errors.AsType[*refusal](err); ok {
-		line = s.cfg.Lines.Refused
+		line = s.cfg.Lines.refused(err)
 	}
 	s.mu.Lock()
 	say, repeats := s.grumble.next(time.Now(), err.Error())

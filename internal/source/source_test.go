@@ -215,7 +215,15 @@ func TestLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	s := mustNew(t, Config[int]{
 		Locations: []string{path}, Parse: One(number), Log: l.logger(),
-		Lines: Lines{Reloading: "reloading n", Reloaded: "reloaded n", Unreadable: "cannot read n", Refused: "bad n"},
+		Lines: Lines{
+			Reloading: "reloading n", Reloaded: "reloaded n", Unreadable: "cannot read n", Refused: "bad n",
+			RefusedFor: func(err error) string {
+				if strings.Contains(err.Error(), `"y"`) {
+					return "odd n"
+				}
+				return ""
+			},
+		},
 	})
 	got := map[string]int{}
 	for _, content := range []string{"1", "2", "x", "x", "y", "3"} {
@@ -225,10 +233,10 @@ func TestLines(t *testing.T) {
 	_ = os.Remove(path)
 	s.refresh(t.Context())
 	s.watch.close()
-	for _, line := range []string{"reloading n", "reloaded n", "cannot read n", "bad n", "readable again"} {
+	for _, line := range []string{"reloading n", "reloaded n", "cannot read n", "bad n", "odd n", "readable again"} {
 		got[line] = l.count(line)
 	}
-	want := map[string]int{"reloading n": 4, "reloaded n": 2, "cannot read n": 1, "bad n": 2, "readable again": 1}
+	want := map[string]int{"reloading n": 4, "reloaded n": 2, "cannot read n": 1, "bad n": 1, "odd n": 1, "readable again": 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("log lines (-want +got):\n%s", diff)
 	}

@@ -1,0 +1,94 @@
+package route
+
+// choose decides what to pull from.
+func (t *Table) choose(e *entry, now instant) {
+	e.waiting = 0
+	best, current := e.best(anyRoute), e.current()
+	switch {
+	case best == nil:
+		e.lose(now)
+	case current == nil || current.presence() > best.presence() || !e.carry.on():
+		e.replace(best, now)
+	default:
+		t.improve(e, current, now)
+	}
+	e.why = t.why(e)
+}
+
+// lose is when nothing is left that serves.
+func (e *entry) lose(now instant) {
+	if e.serving.chain != nil {
+		e.ghost = haunt(now, e.serving)
+	}
+	e.serving = source{}
+}
+
+// replace takes another source because the old one does not serve any more, or
+// because nobody would notice.
+func (e *entry) replace(best *received, now instant) {
+	if e.carry.on() && e.serving.chain != nil {
+		e.leave(now)
+	}
+	e.serve(best)
+}
+
+// improve looks for something better than a source that works and is in use.
+func (t *Table) improve(e *entry, current *received, now instant) {
+	better := e.best(func(r *received) bool { return r == current || !t.guarded(e, r) })
+	_, why := compare(e.name, better, current)
+	switch {
+	case better == current:
+		e.serve(current) // its chain may have changed
+	case why == Newest: // the publisher is back, or a connection is replaced
+		e.replace(better, now)
+	default:
+		e.undercut(current, better, now)
+	}
+}
+
+// undercut moves to a better source once the last such move has settled.
+func (e *entry) undercut(current, better *received, now instant) {
+	to := better.neighbour()
+	if ready := e.moves.ready(now, to); ready > now {
+		e.waiting = ready
+		e.serve(current)
+		return
+	}
+	e.leave(now)
+	e.moves.priced(now, to)
+	e.serve(better)
+}
+
+// leave records that a carried name leaves its source.
+func (e *entry) leave(now instant) {
+	if e.moves == nil {
+		e.moves = new(moves)
+	}
+	e.moves.leave(now, e.serving.neighbour)
+}
+
+// why says why the serving route serves: what decided between it and the best
+// of the others.
+func (t *Table) why(e *entry) Reason {
+	current := e.current()
+	if current == nil {
+		return Only
+	}
+	second := e.best(func(r *received) bool { return r != current })
+	if second == nil {
+		return Only
+	}
+	return t.between(e, current, second)
+}
+
+// between is the rule that decided for the serving route and against another.
+func (t *Table) between(e *entry, current, other *received) Reason {
+	order, why := compare(e.name, current, other)
+	switch {
+	case order < 0:
+		return why
+	case t.guarded(e, other):
+		return Guarded
+	}
+	return Dwelling
+}
