@@ -36,12 +36,11 @@ func (c *Cluster) takeAdverts(a adverts) {
 	}
 }
 
-// takeAdvert follows one change of one advert. Only peers are believed: what others announce there is as good as
-// withdrawn.
+// takeAdvert follows one change of one advert. It comes from a peer: see Restrict.
 func (c *Cluster) takeAdvert(ev moq.Event, now time.Time) {
 	switch {
-	case ev.Change != moq.Ended && ev.Route.Via == 0: // our own
-	case ev.Change == moq.Ended || !ev.Route.Peer:
+	case ev.Change != moq.Ended && ev.Route.Peer.IsLocal(): // our own
+	case ev.Change == moq.Ended:
 		c.mu.Lock()
 		c.adverts.Withdraw(now, ev.Path)
 		c.mu.Unlock()

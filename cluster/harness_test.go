@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/moqmesh/moqmesh/cluster/peers"
+	"github.com/moqmesh/moqmesh/cluster/route"
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/session"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
@@ -274,4 +275,18 @@ func (w *world) replace(urls ...string) {
 		w.t.Fatal(err)
 	}
 	synctest.Wait()
+}
+
+// nobody supplies the tracks of an advert: it has none.
+type nobody struct{}
+
+func (nobody) Open(w *moq.TrackWriter) { w.Abort(moq.ErrNotFound) }
+
+func (nobody) Fetch(moq.TrackKey, *moq.GroupWriter, uint64, uint8) func() { return nil }
+
+// hear has a peer announce a relay over a link of that price, the last of hops being its own.
+func (w *world) hear(node string, cost uint64, hops ...uint64) {
+	now := time.Now()
+	n := w.origin.Join(now, route.Link{ID: hops[len(hops)-1], Own: route.PriceOf(cost), Trusted: true, Stamp: 1})
+	n.Announce(now, peers.Prefix+"/"+node, nobody{}, route.Route{Hops: hops})
 }

@@ -31,7 +31,7 @@ func TestJoin(t *testing.T) {
 		if nodes := w.cluster.Nodes(); len(nodes) != 0 {
 			t.Errorf("nodes %+v, want none for a hop id that nobody announces", nodes)
 		}
-		w.origin.Announce(peers.Prefix+"/https:/b.example", moq.NewBroadcast(w.origin.Cache(), nil), moq.Route{Hops: []uint64{8}, Via: 8, Warm: 3, Peer: true})
+		w.hear("https:/b.example", 3, 8)
 		want.Peer = "https://b.example/"
 		if diff := cmp.Diff(want, w.link()); diff != "" {
 			t.Error(diff)
@@ -73,7 +73,7 @@ func TestAlarm(t *testing.T) {
 // A rendezvous only waits, until it is given somebody to dial.
 func TestRendezvousIsGivenAPeer(t *testing.T) {
 	run(t, Config{Node: "https://a.example", Mesh: true}, func(t *testing.T, w *world) {
-		w.origin.Announce(peers.Prefix+"/https:/b.example", moq.NewBroadcast(w.origin.Cache(), nil), moq.Route{Hops: []uint64{8}, Via: 8, Peer: true})
+		w.hear("https:/b.example", 0, 8)
 		w.expectSaid(1, "advertising cluster node URL", "node=https://a.example/", "path=.internal/origins/https:/a.example")
 		time.Sleep(time.Minute)
 		w.expectLinks()

@@ -311,28 +311,22 @@ func TestExplicitPeerStays(t *testing.T) {
 func TestTwinsAnnounceThemselves(t *testing.T) {
 	run(t, Config{Node: "https://third.example", Mesh: true}, func(t *testing.T, w *world) {
 		for n, name := range []string{"one", "two", "two"} {
-			w.origin.Announce(peers.Prefix+"/https:/"+name+".example", moq.NewBroadcast(w.origin.Cache(), nil),
-				moq.Route{Hops: []uint64{7, uint64(20 + n)}, Via: uint64(20 + n), Peer: true})
+			w.hear("https:/"+name+".example", 0, 7, uint64(20+n))
 			synctest.Wait()
 		}
 		w.expectSaid(1, "level=ERROR", "two cluster peers share one hop id", "https://one.example/", "https://two.example/", "hop_id=7")
 	})
 }
 
-// Only peers are believed, and only adverts that name somebody.
+// Only adverts that name somebody are followed.
 func TestBadAdvertsAreIgnored(t *testing.T) {
 	cfg := static(t, "https://a.example/")
 	cfg.Node, cfg.Mesh = "https://b.example/", true
 	run(t, cfg, func(t *testing.T, w *world) {
-		announce := func(name string, r moq.Route) *moq.Announcement {
-			return w.origin.Announce(peers.Prefix+"/"+name, moq.NewBroadcast(w.origin.Cache(), nil), r)
-		}
-		peer, stranger := moq.Route{Hops: []uint64{3}, Via: 3, Peer: true}, moq.Route{Hops: []uint64{4}, Via: 4}
-		announce("https:/c.example", stranger)
-		announce("https:/d.example/?jwt=s3cret", peer)
-		announce("ftp:/e.example", peer)
-		announce("https:/b.example/?cost=4", peer)
-		announce("https:/a-smaller.example", peer)
+		w.hear("https:/d.example/?jwt=s3cret", 0, 3)
+		w.hear("ftp:/e.example", 0, 3)
+		w.hear("https:/b.example/?cost=4", 0, 3)
+		w.hear("https:/a-smaller.example", 0, 3)
 		if w.dials() != 1 {
 			t.Errorf("%d dials, want the static peer's", w.dials())
 		}
@@ -341,11 +335,11 @@ func TestBadAdvertsAreIgnored(t *testing.T) {
 		if got := w.count.AdvertsInvalid.Load(); got != 2 {
 			t.Errorf("%d bad adverts counted, want 2", got)
 		}
-		announce("https:/f.example/?cost=7", peer)
+		w.hear("https:/f.example/?cost=7", 0, 3)
 		if got := w.request(1); got.URL != "https://f.example/" || got.LinkCost != lite.Some(7) {
 			t.Errorf("dialled %s at %+v", got.URL, got.LinkCost)
 		}
-		announce("https:/f.example/?cost=8&v=1", peer)
+		w.hear("https:/f.example/?cost=8&v=1", 0, 3)
 		w.expectSaid(1, "cluster peer advertisement changed; redialing")
 		if got := w.request(2); got.URL != "https://f.example/?v=1" {
 			t.Errorf("dialled %s", got.URL)
