@@ -35,6 +35,7 @@ type served struct {
 	started  bool             // SUBSCRIBE_START (or OK) is out
 	ended    bool             // SUBSCRIBE_END is out
 	streams  uint64           // group streams opened
+	since    time.Time        // when the subscription began
 }
 
 type subscriptionUpdate struct{ opts moq.SubscribeOptions }
@@ -141,6 +142,9 @@ func (v *served) begin(d *sender, stream SendStream, r moq.GroupReader) {
 	g := newGroupSender(v, stream, r)
 	if !g.push(d) {
 		v.open = append(v.open, g)
+	}
+	if d.timeNext() {
+		v.timeGroup(r.Arrived())
 	}
 }
 
