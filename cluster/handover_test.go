@@ -111,6 +111,21 @@ func TestOldSessionEndsDuringTheChange(t *testing.T) {
 	})
 }
 
+// New settings are tried at once, and as often as those of a new peer.
+func TestChangeOfAPeerThatIsDown(t *testing.T) {
+	run(t, static(t, "https://a.example/?jwt=1"), func(t *testing.T, w *world) {
+		w.answers(func(*fakeSession) error { return errors.New("nobody there") })
+		w.session(0).end <- errors.New("gone")
+		w.sleepTo(40 * time.Second)
+		n := w.dials()
+		w.replace("https://a.example/?jwt=2")
+		time.Sleep(4 * time.Second)
+		if w.dials() != n+3 {
+			t.Errorf("dials at %v, want three after 40s: at once, after 1s, after 2s more", w.times)
+		}
+	})
+}
+
 // Of many changes at once only the last is left.
 func TestChangesInARow(t *testing.T) {
 	run(t, static(t, "https://a.example/?jwt=0"), func(t *testing.T, w *world) {

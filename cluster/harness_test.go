@@ -284,9 +284,10 @@ func (nobody) Open(w *moq.TrackWriter) { w.Abort(moq.ErrNotFound) }
 
 func (nobody) Fetch(moq.TrackKey, *moq.GroupWriter, uint64, uint8) func() { return nil }
 
-// hear has a peer announce a relay over a link of that price, the last of hops being its own.
-func (w *world) hear(node string, cost uint64, hops ...uint64) {
+// hear has a peer announce a relay over a link of that price, the last of hops being its own, until withdraw.
+func (w *world) hear(node string, cost uint64, hops ...uint64) (withdraw func()) {
 	now := time.Now()
 	n := w.origin.Join(now, route.Link{ID: hops[len(hops)-1], Own: route.PriceOf(cost), Trusted: true, Stamp: 1})
 	n.Announce(now, peers.Prefix+"/"+node, nobody{}, route.Route{Hops: hops})
+	return func() { n.Withdraw(time.Now(), peers.Prefix+"/"+node) }
 }

@@ -178,7 +178,6 @@ func (l *link) cameUp(a *attempt, up cameUp) {
 		return
 	}
 	a.up = time.Now()
-	l.rejected = false
 	before := l.live
 	l.next, l.live = nil, a
 	if before == nil {

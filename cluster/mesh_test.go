@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -287,6 +288,27 @@ func TestPartitionWithoutRendezvous(t *testing.T) {
 		m.await(30*time.Second, "1>2")
 		time.Sleep(5 * time.Minute)
 		m.await(0, "1>2")
+	})
+}
+
+// When an outage of our own ends, those whose withdrawal it was have a minute to announce themselves again.
+func TestOutageIsNobodysWithdrawal(t *testing.T) {
+	cfg := static(t, "https://z.example/")
+	cfg.Node, cfg.Mesh = "https://a.example/", true
+	run(t, cfg, func(t *testing.T, w *world) {
+		advert := w.hear("https:/f.example", 0, 3)
+		w.expectLinks("https://f.example/", "https://z.example/")
+		w.answers(func(*fakeSession) error { return errors.New("no network") })
+		for n := range 2 {
+			w.session(n).end <- errors.New("gone")
+		}
+		advert()
+		w.sleepTo(100 * time.Second)
+		w.answers(nil)
+		w.sleepTo(140 * time.Second) // a sweep is at 120 s
+		w.expectLinks("https://f.example/", "https://z.example/")
+		w.sleepTo(200 * time.Second)
+		w.expectLinks("https://z.example/")
 	})
 }
 

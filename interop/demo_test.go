@@ -13,7 +13,7 @@ import (
 )
 
 // TestDemo runs the README's first command and watches its page: the picture
-// moves, and the figures are figures.
+// moves, and the figures are figures. Without WebTransport it moves, too.
 func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("interop takes minutes")
@@ -50,6 +50,9 @@ func TestDemo(t *testing.T) {
 		}
 		p.screenshot(t, fmt.Sprintf("demo-%s-%d", look.scheme, look.width))
 	}
+	fallback := b.openURL(t, "demo-websocket", urls.Page+"?transport=websocket")
+	fallback.become(t, `document.getElementById("transport").textContent === "WebSocket"`, 20*time.Second)
+	fallback.become(t, `Number(document.getElementById("frames").textContent) > 25`, 20*time.Second)
 	if err := demo.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package moq
 
-import "github.com/moqmesh/moqmesh/moq/wire"
+import (
+	"time"
+
+	"github.com/moqmesh/moqmesh/moq/wire"
+)
 
 // Group is an append-only run of frames: the unit of joining, skipping and
 // dropping. Its bytes are kept once, in the frame encoding that most readers
@@ -22,6 +26,7 @@ type Group struct {
 	backfill bool        // fetched: never the live edge
 	framed   bool        // it is in track.framed
 	arrival  uint64      // position in the track's arrival order
+	came     time.Time   // when it began to arrive; zero = nobody said
 
 	entry cacheEntry
 }

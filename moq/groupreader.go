@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sort"
+	"time"
 )
 
 // GroupReader is a cursor into a group. Copies are independent cursors; one
@@ -27,6 +28,13 @@ func (r *GroupReader) Sequence() uint64 { return r.g.Sequence }
 
 // Group identifies what the cursor reads.
 func (r *GroupReader) Group() *Group { return r.g }
+
+// Arrived is when the group began to arrive, as its writer says. Zero: it did not say.
+func (r *GroupReader) Arrived() time.Time {
+	r.g.track.mu.Lock()
+	defer r.g.track.mu.Unlock()
+	return r.g.came
+}
 
 // State says how a group stands for one cursor.
 type State uint8

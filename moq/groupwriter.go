@@ -1,6 +1,9 @@
 package moq
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // GroupWriter is the writing side of one group. One goroutine writes at a time.
 //
@@ -16,6 +19,15 @@ type GroupWriter struct {
 
 // Sequence is the group's number.
 func (w *GroupWriter) Sequence() uint64 { return w.g.Sequence }
+
+// Arrives says when the group began to arrive; the first writer to say so is right.
+func (w *GroupWriter) Arrives(now time.Time) {
+	w.g.track.mu.Lock()
+	defer w.g.track.mu.Unlock()
+	if w.g.came.IsZero() {
+		w.g.came = now
+	}
+}
 
 // BeginFrame starts a frame of exactly size bytes. Readers see it at the next
 // Flush, WriteFrame or Close.

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/moqmesh/moqmesh/internal/certs"
 	"github.com/moqmesh/moqmesh/moq"
@@ -55,14 +52,6 @@ type Relay struct {
 	reloading sync.Mutex // held over each Reload
 }
 
-// webListener is an HTTP server and its socket.
-type webListener struct {
-	name string
-	ln   *patientListener
-	srv  *http.Server
-	tls  *certs.Store // nil: plain
-}
-
 // New checks cfg and prepares a relay; it reads key files but opens no socket.
 func New(cfg conf.Relay, opts Options) (*Relay, error) {
 	if opts.Log == nil {
@@ -82,9 +71,10 @@ func New(cfg conf.Relay, opts Options) (*Relay, error) {
 	r.sessions = newRegistry(r)
 	r.tiers = newTiers()
 	r.refusals = newRefusals()
-	var errs []error
-	errs = append(errs, r.makeCerts(cfg), r.setAuth(cfg))
-	return r, errors.Join(errs...)
+	err := r.makeCerts(cfg)
+	authorizer, authErr := r.newAuth(cfg)
+	r.auth.Store(authorizer)
+	return r, errors.Join(err, authErr)
 }
 
 // versions are those that a listener offers.
@@ -101,166 +91,8 @@ func versions(names []conf.Version) []lite.Version {
 	return vs
 }
 
-func (r *Relay) makeCerts(cfg conf.Relay) (err error) {
-	var errs []error
-	if cfg.Listen.Bind != "" {
-		r.certs, err = certs.New(certs.Config{
-			Certs: cfg.Listen.TLS.Cert, Keys: cfg.Listen.TLS.Key,
-			Generate: cfg.Listen.TLS.Generate, Roots: cfg.Listen.TLS.Root, Log: r.log,
-		})
-		errs = append(errs, err)
-	}
-	if cfg.Web.HTTPS.Listen != "" {
-		r.webCerts, err = certs.New(certs.Config{
-			Certs: cfg.Web.HTTPS.Cert, Keys: cfg.Web.HTTPS.Key, Roots: cfg.Web.HTTPS.Root, Web: true, Log: r.log,
-		})
-		errs = append(errs, err)
-	}
-	t := cfg.Connect.TLS
-	r.dials, err = certs.NewClient(certs.ClientConfig{
-		Roots: t.Root, SystemRoots: t.SystemRoots, Fingerprints: t.Fingerprint,
-		Cert: t.Cert, Key: t.Key, Insecure: t.Insecure, HostName: t.HostName, Log: r.log,
-	})
-	return errors.Join(append(errs, err)...)
-}
-
-// setAuth builds the authoriser of a configuration and puts it in force.
-func (r *Relay) setAuth(cfg conf.Relay) error {
-	a := auth.Config{
-		Key: cfg.Auth.Key, KeyDir: cfg.Auth.KeyDir, RequireExp: cfg.Auth.RequireExp,
-		Public: cfg.Auth.Public, PublicPublish: cfg.Auth.PublicPublish, PublicSubscribe: cfg.Auth.PublicSubscribe,
-		API: cfg.Auth.API, Domains: cfg.Auth.Domains, MTLSTier: cfg.Auth.MTLSTier,
-		ClientRoots: len(cfg.Listen.TLS.Root) > 0 || len(cfg.Web.HTTPS.Root) > 0,
-		Scopes:      cfg.Listen.TLS.Scopes,
-		Log:         r.log, OnRefusal: r.refusals.add,
-	}
-	if r.dials != nil {
-		a.Client = r.dials.HTTPClient()
-	}
-	for _, p := range cfg.Cluster.InternalPeers {
-		a.InternalPeers = append(a.InternalPeers, p.Prefix)
-	}
-	made, err := auth.New(a)
-	if err != nil {
-		return err
-	}
-	r.auth.Store(made)
-	return nil
-}
-
 // Origin is the relay's name space.
 func (r *Relay) Origin() *moq.Origin { return r.origin }
-
-// Listen reads the certificates and opens all sockets, or none.
-func (r *Relay) Listen(ctx context.Context) error {
-	if err := r.listen(ctx); err != nil {
-		r.closeSockets()
-		return err
-	}
-	return nil
-}
-
-func (r *Relay) listen(ctx context.Context) error {
-	cfg := r.cfg.Load()
-	for _, store := range []*certs.Store{r.certs, r.webCerts} {
-		if store == nil {
-			continue
-		}
-		if err := store.Load(ctx); err != nil {
-			return err
-		}
-	}
-	if err := r.dials.Load(ctx); err != nil {
-		return err
-	}
-	if err := r.listenQUIC(cfg); err != nil {
-		return err
-	}
-	return r.listenWeb(cfg)
-}
-
-func (r *Relay) listenQUIC(cfg *conf.Relay) error {
-	if cfg.Listen.Bind == "" {
-		return nil
-	}
-	pc, err := net.ListenPacket("udp", string(cfg.Listen.Bind))
-	if err != nil {
-		return fmt.Errorf("listen.bind: %w", err)
-	}
-	r.quic, err = transport.Listen(pc, transport.ListenConfig{
-		ALPNs: transport.ALPNs(r.versions), TLS: r.certs.TLS(), QUIC: quicConfig(cfg.QUIC),
-		Handshake: handshakeTime(cfg.Listen.Timeout), Refuse: r.sessions.refuse, Log: r.log,
-	})
-	if err != nil {
-		return err
-	}
-	r.log.Info("listening", "addr", r.quic.Addr().String(), "kind", "quic")
-	return nil
-}
-
-func (r *Relay) listenWeb(cfg *conf.Relay) error {
-	public := r.publicHandler()
-	for _, l := range []struct {
-		name, addr string
-		tls        *certs.Store
-		handler    http.Handler
-	}{
-		{"http", string(cfg.Web.HTTP.Listen), nil, public},
-		{"https", string(cfg.Web.HTTPS.Listen), r.webCerts, public},
-		{"internal", string(cfg.Internal.Listen), nil, r.internalHandler()},
-	} {
-		if l.addr == "" {
-			continue
-		}
-		w, err := listenHTTP(l.name, l.addr, l.tls, l.handler, cfg.Listen.Timeout, r.log)
-		if err != nil {
-			return err
-		}
-		if l.name == "internal" {
-			r.internal = w
-		} else {
-			r.web = append(r.web, w)
-		}
-		r.log.Info("listening", "addr", w.ln.Addr().String(), "kind", l.name)
-	}
-	return nil
-}
-
-// handshakeTime says "none" as a time that nobody waits for: the listener reads
-// zero as its default.
-func handshakeTime(d time.Duration) time.Duration {
-	if d == 0 {
-		return 24 * time.Hour
-	}
-	return d
-}
-
-func (r *Relay) closeSockets() {
-	if r.quic != nil {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		r.quic.Serve(ctx, nil)
-	}
-	for _, w := range append(r.web, r.internal) {
-		if w != nil {
-			w.ln.Close()
-		}
-	}
-}
-
-// Addrs are the addresses that Listen opened, by kind: quic, http, https, internal.
-func (r *Relay) Addrs() map[string]net.Addr {
-	addrs := make(map[string]net.Addr)
-	if r.quic != nil {
-		addrs["quic"] = r.quic.Addr()
-	}
-	for _, w := range append(r.web, r.internal) {
-		if w != nil {
-			addrs[w.name] = w.ln.Addr()
-		}
-	}
-	return addrs
-}
 
 // Run serves until ctx ends, then drains: the sessions are asked to leave and
 // have until drain_timeout. When kill ends everything closes at once.
@@ -287,10 +119,8 @@ func (r *Relay) Run(ctx, kill context.Context) error {
 	spawn("client certificates", r.dials.Run)
 	spawn("cache", r.keepCache)
 	spawn("routes", func(ctx context.Context) error { session.Keep(ctx, r.origin); return nil })
-	for _, w := range append(r.web, r.internal) {
-		if w != nil {
-			spawn(w.name, w.serve)
-		}
+	for _, w := range r.http() {
+		spawn(w.name, w.serve)
 	}
 	r.log.Info("cluster initialized", "hop_id", r.origin.ID(), "configured", r.cfg.Load().Cluster.ID != nil)
 	r.log.Info("no cluster peers configured; running standalone")
@@ -310,28 +140,3 @@ func (r *Relay) Run(ctx, kill context.Context) error {
 
 // Ready says whether the relay takes sessions and is not draining.
 func (r *Relay) Ready() bool { return r.ready.Load() && !r.draining.Load() }
-
-// Reload applies what can change while running, all of it or nothing, and logs
-// what waits for a restart. Sessions that are open stay.
-func (r *Relay) Reload(next conf.Relay) error {
-	r.reloading.Lock()
-	defer r.reloading.Unlock()
-	running := *r.cfg.Load()
-	applied := running
-	applied.Auth, applied.Limits, applied.Cache = next.Auth, next.Limits, next.Cache
-	applied.Log.Level = next.Log.Level
-	if err := r.setAuth(applied); err != nil {
-		return fmt.Errorf("reload: %w", err)
-	}
-	r.cfg.Store(&applied)
-	if r.level != nil {
-		r.level.Set(slogLevel(applied.Log.Level))
-	}
-	for _, c := range conf.Changes(running, applied) {
-		r.log.Info("configuration changed", "key", c.Key)
-	}
-	for _, c := range conf.Changes(applied, next) {
-		r.log.Warn("configuration change needs a restart", "key", c.Key)
-	}
-	return nil
-}

@@ -11,9 +11,10 @@ import (
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
 
-// loadGC is how far the heap may grow between collections, in percent: the load
-// shares the machine with the relay, and has memory to spare.
-const loadGC = 400
+// loadMemory is how much memory the load takes before it collects garbage, in
+// bytes. A collection holds up every frame that arrives meanwhile, for 20 ms on
+// a core that is half busy, which would count against the relay.
+const loadMemory = 2 << 30
 
 // benchMain is "moqmesh bench".
 func benchMain(ctx context.Context, args []string, std streams) int {
@@ -39,8 +40,18 @@ its own, and tells what arrived, how late, and what that cost the relay.
 
 // benchFanoutMain is "moqmesh bench fanout".
 func benchFanoutMain(ctx context.Context, args []string, std streams) int {
-	defer debug.SetGCPercent(debug.SetGCPercent(loadGC))
+	defer collectLate()()
 	return report(std, "moqmesh bench fanout", benchFanout(ctx, args, std))
+}
+
+// collectLate puts garbage collections off until loadMemory is in use, and
+// returns what puts that back.
+func collectLate() (restore func()) {
+	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(loadMemory)
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
 }
 
 func benchFanout(ctx context.Context, args []string, std streams) error {

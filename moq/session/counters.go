@@ -11,6 +11,7 @@ type Counters struct {
 	Egress, Ingress Traffic // to subscribers; from publishers
 	Control         Control
 	Ended           [ends]atomic.Uint64 // sessions that Run has served, by how they ended
+	Forwarding      Delays              // from a group's arrival to its hand-over to a viewer's stream, of a sample
 
 	GroupsSkipped  atomic.Uint64 // not begun for a viewer: stale when their turn came
 	GroupsReset    atomic.Uint64 // begun and given up: stale, or too many open

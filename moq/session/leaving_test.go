@@ -23,11 +23,13 @@ func TestLeavingPeersRoutes(t *testing.T) {
 		viewer.news()
 		ask(t, p.conn, request(v, lite.StreamGoaway, lite.Goaway{}))
 		time.Sleep(time.Second) // a price that rises may be held back for a moment
+		synctest.Wait()
 		if got := viewer.news(); !strings.HasPrefix(got, "02") || !strings.HasSuffix(got, strings.Repeat("f", 32)) {
 			t.Errorf("after GOAWAY the viewer is told %q, want an update to the maximum", got)
 		}
 		p.say(nil, lite.Cost{Warm: 0, Cold: 0})
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if got := viewer.news(); got != "" {
 			t.Errorf("after another price the viewer is told %q, want nothing", got)
 		}

@@ -28,6 +28,7 @@ type sender struct {
 	backlog backlog
 	share   share
 	scratch []byte
+	begun   uint64 // groups
 }
 
 func newSender(s *Session) *sender {

@@ -100,6 +100,7 @@ func (s *Session) serveSubscribe(ctx context.Context, q *request) {
 	}
 	s.cfg.Counters.Egress.SubscriptionsOpened.Add(1)
 	defer s.cfg.Counters.Egress.SubscriptionsClosed.Add(1)
+	defer s.viewed.join(m.Broadcast, &s.cfg.Counters.Egress)()
 	answered := make(chan struct{})
 	s.wg.Go(func() {
 		defer close(answered)
@@ -149,7 +150,7 @@ func (s *Session) subscribe(ctx context.Context, q *request, m lite.Subscribe) (
 	}
 	v := &served{
 		s: s, id: m.ID, stream: q.Stream, opts: s.options(m.Preferences),
-		priority: m.Priority, urgency: groupUrgency, donec: make(chan struct{}),
+		priority: m.Priority, urgency: groupUrgency, donec: make(chan struct{}), since: time.Now(),
 	}
 	if s.v < lite.V05 {
 		v.answers = lite.SubscribeOK{Preferences: lite.Preferences{Priority: m.Priority}}.Append(nil, s.v)

@@ -35,6 +35,7 @@ type served struct {
 	started  bool             // SUBSCRIBE_START (or OK) is out
 	ended    bool             // SUBSCRIBE_END is out
 	streams  uint64           // group streams opened
+	since    time.Time        // when the subscription began
 }
 
 type subscriptionUpdate struct{ opts moq.SubscribeOptions }
@@ -75,19 +76,9 @@ func (v *served) feed(d *sender) []*groupSender {
 
 // beginNext begins the next group. false: there is none, or no room for it.
 func (v *served) beginNext(d *sender) bool {
-	r := v.waiting
-	v.waiting = nil
-	if r != nil && (v.sub.Stale(r) || r.Err() != nil) {
-		v.s.cfg.Counters.GroupsSkipped.Add(1)
-		r = nil
-	}
-	if r == nil {
-		next, ok := v.sub.Next()
-		v.countSkipped()
-		if !ok {
-			return false
-		}
-		r = &next
+	r, ok := v.nextGroup()
+	if !ok {
+		return false
 	}
 	if d.backlog.full() || d.share.rate > 0 && d.share.spent(time.Now()) {
 		return v.postpone(d, r)
@@ -96,15 +87,30 @@ func (v *served) beginNext(d *sender) bool {
 	if err != nil {
 		return v.postpone(d, r)
 	}
-	v.begin(d, stream, *r)
+	v.begin(d, stream, r)
 	return true
 }
 
-func (v *served) postpone(d *sender, r *moq.GroupReader) bool {
+// nextGroup is the group that had to wait, if it is still worth sending, or the
+// next one. Only one that has to wait is put on the heap.
+func (v *served) nextGroup() (r moq.GroupReader, ok bool) {
+	if waiting := v.waiting; waiting != nil {
+		v.waiting = nil
+		if !v.sub.Stale(waiting) && waiting.Err() == nil {
+			return *waiting, true
+		}
+		v.s.cfg.Counters.GroupsSkipped.Add(1)
+	}
+	r, ok = v.sub.Next()
+	v.countSkipped()
+	return r, ok
+}
+
+func (v *served) postpone(d *sender, r moq.GroupReader) bool {
 	if !v.late {
 		v.late, v.skipped = true, v.sub.Skipped()
 	}
-	v.waiting = r
+	v.waiting = &r
 	d.retry = true
 	return false
 }
@@ -136,6 +142,9 @@ func (v *served) begin(d *sender, stream SendStream, r moq.GroupReader) {
 	g := newGroupSender(v, stream, r)
 	if !g.push(d) {
 		v.open = append(v.open, g)
+	}
+	if d.timeNext() {
+		v.timeGroup(r.Arrived())
 	}
 }
 

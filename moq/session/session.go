@@ -127,6 +127,9 @@ type Session struct {
 	sender *sender
 	grams  sync.Once // starts receiveDatagrams with our first subscription
 
+	viewed audience // broadcasts that the peer reads
+	pulled audience // broadcasts of the peer's that we read
+
 	setupOnce sync.Once
 	setupc    chan struct{} // closed when peer is set
 	peer      lite.Setup    // valid once setupc is closed

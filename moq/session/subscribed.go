@@ -59,6 +59,7 @@ func (u *upstream) subscribe(ctx context.Context, w *moq.TrackWriter, want moq.D
 	defer c.stopGroups()
 	u.s.cfg.Counters.Ingress.SubscriptionsOpened.Add(1)
 	defer u.s.cfg.Counters.Ingress.SubscriptionsClosed.Add(1)
+	defer u.s.pulled.join(u.broadcast(w.Key()), &u.s.cfg.Counters.Ingress)()
 
 	answers := make(chan error, 1)
 	u.s.wg.Go(func() { answers <- c.readAnswers() })
@@ -356,6 +357,7 @@ func (c *subscribed) group(h lite.GroupHeader, stream ReceiveStream) (*moq.Group
 		return nil, moq.ErrCancelled
 	}
 	c.streams[h.Sequence] = stream
+	w.Arrives(time.Now())
 	return w, nil
 }
 

@@ -66,9 +66,10 @@ type ListenTLS struct {
 	Key      []string `key:"key" help:"PEM files of private keys"`
 	Generate []string `key:"generate" help:"host names for a self-signed certificate, renewed before its 14 days are over"`
 	// Root verifies client certificates, which stay optional. A verified
-	// client is a peer with full access below the path that it dials.
+	// client is a peer. Without an entry in Scopes it has full access below
+	// the path that it dials; with one, to what of its patterns lies there.
 	Root   []string `key:"root" help:"PEM files of the CAs for optional client certificates"`
-	Scopes Scopes   `key:"scopes" flag:"-" help:"what a client certificate may do, by its name; a certificate without an entry may do everything"`
+	Scopes Scopes   `key:"scopes" flag:"-" help:"patterns, from the root of the relay, that a client certificate may publish and subscribe to, by its name; without an entry everything below the path it dials"`
 }
 
 // Connect is how the relay dials: peers, auth server, peer lists.
