@@ -22,6 +22,8 @@ type FanoutConfig struct {
 	Dial transport.DialConfig
 	// Version is the only one offered.
 	Version lite.Version
+	// Path is the name of the broadcast; empty = one that nobody has used.
+	Path string
 	// PID is the relay's process, whose use of the machine is read; 0 = unknown.
 	PID int
 	// Load is what goes through.
@@ -30,6 +32,11 @@ type FanoutConfig struct {
 	// before the window, Window what is measured, and Grace how long after it late
 	// frames are waited for.
 	Ramp, Warmup, Window, Grace time.Duration
+	// Phases is the number of parts of the window that are also measured each for
+	// itself; 0 = none.
+	Phases int
+	// OnPhase, unless nil, is told the number of each phase as it begins, from 0.
+	OnPhase func(phase int)
 }
 
 // FanoutResult is what one measurement found.
@@ -59,6 +66,8 @@ type FanoutResult struct {
 	// Others is what all other processes and the kernel used of the machine
 	// meanwhile, in cores: the noise around the figures.
 	Others float64 `json:"others_cores"`
+	// Phases are the parts of the window, where it was cut.
+	Phases []Phase `json:"phases,omitempty"`
 	// FrameCPU is relay CPU for each frame that arrived during the window, in
 	// microseconds; 0 = unknown.
 	FrameCPU float64 `json:"relay_cpu_us_per_frame"`
@@ -71,32 +80,40 @@ func (c FanoutConfig) Check() error {
 		return errors.New("no relay URL")
 	case c.Window <= 0 || c.Warmup < 0 || c.Ramp < 0 || c.Grace < 0:
 		return errors.New("times must not be negative, and the window not zero")
+	case c.Phases < 0 || c.Phases > maxPhases:
+		return fmt.Errorf("phases %d: want 0 to %d", c.Phases, maxPhases)
 	}
 	return c.Load.Check()
 }
+
+// maxPhases bounds the histograms of a measurement.
+const maxPhases = 1000
 
 // Fanout measures once. It ends early with the first session that ends.
 func Fanout(ctx context.Context, cfg FanoutConfig) (*FanoutResult, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	f := &fanout{
-		cfg: cfg, clock: newClock(), win: cfg.Load.window(cfg.Warmup, cfg.Window),
-		latency: newLatencies(), late: newLatencies(),
-		path: fmt.Sprintf("bench/%d-%d", os.Getpid(), time.Now().UnixNano()),
+	if cfg.Path == "" {
+		cfg.Path = newPath()
 	}
+	win := cfg.Load.window(cfg.Warmup, cfg.Window)
+	f := &fanout{cfg: cfg, clock: newClock(), win: win, latency: newPhases(win, cfg.Phases), late: newLatencies()}
 	return f.run(ctx)
 }
 
+// newPath is a name for a broadcast that nobody has used.
+func newPath() string { return fmt.Sprintf("bench/%d-%d", os.Getpid(), time.Now().UnixNano()) }
+
 // fanout is a measurement under way.
 type fanout struct {
-	cfg           FanoutConfig
-	path          string // of the broadcast
-	clock         *clock
-	win           window
-	latency, late *latencies
-	viewers       []*viewer
-	transport     string
+	cfg       FanoutConfig
+	clock     *clock
+	win       window
+	latency   phases
+	late      *latencies
+	viewers   []*viewer
+	transport string
 }
 
 func (f *fanout) run(ctx context.Context) (*FanoutResult, error) {
@@ -126,42 +143,52 @@ func (f *fanout) run(ctx context.Context) (*FanoutResult, error) {
 
 // used is what the window took.
 type used struct {
-	self   Usage
-	relay  *Usage // nil = unknown
+	usages
+	phases []usages
 	others float64
 }
 
-// measure waits for the window, reads the processes at both its ends, and lets
-// late frames come in.
+// measure waits for the window, reads the processes at both ends of it and of
+// its phases, and lets late frames come in.
 func (f *fanout) measure(ctx context.Context) (u used, err error) {
 	if err := f.until(ctx, f.cfg.Load.due(f.win.first)); err != nil {
 		return u, err
 	}
-	self, relay, before := &meter{pid: os.Getpid()}, &meter{pid: f.cfg.PID}, busyNow()
-	if err := self.begin(); err != nil {
+	whole, before := newMeters(f.cfg.PID), busyNow()
+	if err := whole.begin(); err != nil {
 		return u, err
 	}
-	if f.cfg.PID > 0 {
-		if err := relay.begin(); err != nil {
-			return u, err
-		}
-	}
-	if err := f.until(ctx, f.cfg.Load.due(f.win.end)); err != nil {
-		return u, err
-	}
-	if u.self, err = self.end(); err != nil {
-		return u, err
-	}
-	others := busyNow() - before - u.self.CPU
-	if f.cfg.PID > 0 {
-		usage, err := relay.end()
+	for i := range f.latency.each {
+		part, err := f.measurePhase(ctx, i)
 		if err != nil {
 			return u, err
 		}
-		u.relay, others = &usage, others-usage.CPU
+		u.phases = append(u.phases, part)
+	}
+	if u.usages, err = whole.end(); err != nil {
+		return u, err
+	}
+	others := busyNow() - before - u.self.CPU
+	if u.relay != nil {
+		others -= u.relay.CPU
 	}
 	u.others = max(others.Seconds()/u.self.Span.Seconds(), 0)
 	return u, f.until(ctx, f.cfg.Load.due(f.win.end)+f.cfg.Grace)
+}
+
+// measurePhase reads the processes from now, when phase i begins, to its end.
+func (f *fanout) measurePhase(ctx context.Context, i int) (usages, error) {
+	if f.cfg.OnPhase != nil {
+		f.cfg.OnPhase(i)
+	}
+	m := newMeters(f.cfg.PID)
+	if err := m.begin(); err != nil {
+		return usages{}, err
+	}
+	if err := f.until(ctx, f.cfg.Load.due(f.latency.span(i).end)); err != nil {
+		return usages{}, err
+	}
+	return m.end()
 }
 
 // until waits until the clock shows t.
@@ -185,6 +212,9 @@ func (f *fanout) result(u used) *FanoutResult {
 		Groups:   Groups{Expected: perViewer / uint64(load.GroupFrames) * uint64(load.Viewers)},
 		Latency:  f.latency.quantiles(), Late: f.late.quantiles(),
 		Relay: u.relay, Self: u.self, Others: u.others,
+	}
+	if f.cfg.Phases > 0 {
+		r.Phases = f.latency.results(load.Viewers, u.phases)
 	}
 	var arrived, bytes uint64
 	var shares []float64

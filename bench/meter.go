@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/moqmesh/moqmesh/internal/proc"
@@ -50,6 +51,35 @@ func (m *meter) end() (Usage, error) {
 		Voluntary:   risen(m.first.Voluntary, last.Voluntary),
 		Involuntary: risen(m.first.Involuntary, last.Involuntary),
 	}, nil
+}
+
+// usages are what the load and the relay used during the same span.
+type usages struct {
+	self  Usage
+	relay *Usage // nil = unknown
+}
+
+// meters read this process and a relay's, whose ID 0 means unknown.
+type meters struct{ self, relay meter }
+
+func newMeters(relay int) *meters {
+	return &meters{self: meter{pid: os.Getpid()}, relay: meter{pid: relay}}
+}
+
+func (m *meters) begin() error {
+	if err := m.self.begin(); err != nil || m.relay.pid == 0 {
+		return err
+	}
+	return m.relay.begin()
+}
+
+func (m *meters) end() (u usages, err error) {
+	if u.self, err = m.self.end(); err != nil || m.relay.pid == 0 {
+		return u, err
+	}
+	relay, err := m.relay.end()
+	u.relay = &relay
+	return u, err
 }
 
 // risen is the growth of a count that may lose what ended threads had counted.

@@ -10,6 +10,7 @@ import (
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/client"
 	"github.com/moqmesh/moqmesh/moq/session"
+	"github.com/moqmesh/moqmesh/moq/transport"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
 
@@ -19,14 +20,15 @@ const viewerCache = 4 << 20
 // dialling bounds the dials that are under way at a time.
 const dialling = 16
 
+// dial opens one session, over the transport of the URL and no other.
+func dial(ctx context.Context, url string, trust transport.DialConfig, v lite.Version, role lite.Role, origin *moq.Origin) (*client.Client, error) {
+	trust.WebSocketDelay = -1
+	return client.Dial(ctx, url, client.Config{Dial: trust, Versions: []lite.Version{v}, Origin: origin, Role: role})
+}
+
 // dial opens one session; g runs it until it ends, which ends the measurement.
 func (f *fanout) dial(ctx context.Context, g *errgroup.Group, role lite.Role, origin *moq.Origin) (*client.Client, error) {
-	dial := f.cfg.Dial
-	dial.WebSocketDelay = -1
-	c, err := client.Dial(ctx, f.cfg.URL, client.Config{
-		Dial:     dial,
-		Versions: []lite.Version{f.cfg.Version}, Origin: origin, Role: role,
-	})
+	c, err := dial(ctx, f.cfg.URL, f.cfg.Dial, f.cfg.Version, role, origin)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +54,7 @@ func (f *fanout) publish(ctx context.Context, g *errgroup.Group) (*moq.TrackWrit
 	if err != nil {
 		return nil, err
 	}
-	origin.Publish(f.path, b)
+	origin.Publish(f.cfg.Path, b)
 	return track, nil
 }
 
@@ -80,14 +82,14 @@ func (f *fanout) view(ctx, finding context.Context, g *errgroup.Group, v *viewer
 	finding, cancel := context.WithTimeout(finding, 30*time.Second)
 	defer cancel()
 	origin := moq.NewOrigin(session.RandomID(), moq.NewCache(viewerCache))
-	w := origin.Watch(f.path, moq.Reader{})
+	w := origin.Watch(f.cfg.Path, moq.Reader{})
 	defer w.Close()
 	if _, err := f.dial(ctx, g, lite.RoleSubscriber, origin); err != nil {
 		return err
 	}
 	ev, err := w.Wait(finding)
 	if err != nil {
-		return fmt.Errorf("wait for the announcement of %s: %w", f.path, err)
+		return fmt.Errorf("wait for the announcement of %s: %w", f.cfg.Path, err)
 	}
 	g.Go(func() error { return v.run(ctx, ev.Broadcast) })
 	return nil

@@ -34,6 +34,22 @@ type Quantiles struct {
 	Max  int64 `json:"max_us"`
 }
 
+// add takes over what o recorded.
+func (l *latencies) add(o *latencies) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hist.Merge(o.hist)
+}
+
+// count is how often something was recorded.
+func (l *latencies) count() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return uint64(l.hist.TotalCount())
+}
+
 func (l *latencies) quantiles() Quantiles {
 	l.mu.Lock()
 	defer l.mu.Unlock()

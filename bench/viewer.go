@@ -13,7 +13,7 @@ type viewer struct {
 	load    Load
 	win     window
 	clock   *clock // of stamps
-	latency *latencies
+	latency phases
 
 	tally tally
 	open  []*reading
@@ -101,7 +101,7 @@ func (v *viewer) frame(g *reading) {
 	}
 	if v.win.contains(s.number) {
 		v.tally.frames++
-		v.latency.record(now - s.due)
+		v.latency.record(s.number, now-s.due)
 	}
 }
 

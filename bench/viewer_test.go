@@ -14,7 +14,7 @@ import (
 func TestViewerCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		load := Load{Rate: 10, FrameBytes: 20, GroupFrames: 2, Viewers: 1}
-		v := &viewer{load: load, win: window{2, 8}, clock: newClock(), latency: newLatencies()}
+		v := &viewer{load: load, win: window{2, 8}, clock: newClock(), latency: newPhases(window{2, 8}, 1)}
 		time.Sleep(time.Second) // the clock does not begin with the run
 		v.clock.begin()
 
@@ -76,7 +76,7 @@ func TestViewerCounts(t *testing.T) {
 func TestViewerStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		load := Load{Rate: 10, FrameBytes: 20, GroupFrames: 2, Viewers: 1}
-		v := &viewer{load: load, win: window{0, 2}, clock: newClock(), latency: newLatencies()}
+		v := &viewer{load: load, win: window{0, 2}, clock: newClock(), latency: newPhases(window{0, 2}, 1)}
 		time.Sleep(time.Second)
 		v.clock.begin()
 		b := moq.NewBroadcast(moq.NewCache(0), nil)

@@ -30,9 +30,7 @@ func (l *link) follow(ctx context.Context, e peers.Entry) {
 		l.c.cfg.Counters.Replacements.Add(1)
 		l.target, l.backoff = nil, peers.Backoff{}
 		l.dial(ctx)
-		if l.live != nil {
-			l.deadline.Reset(overlap)
-		}
+		l.replaceWithin(overlap)
 	}
 }
 
@@ -54,7 +52,7 @@ func (l *link) askedToLeave(ctx context.Context, a *attempt, uri string) {
 		return
 	}
 	l.target = &target
-	l.deadline.Reset(l.c.cfg.Handover)
+	l.replaceWithin(l.c.cfg.Handover)
 	if a.lived(time.Now()) < peers.Stable {
 		// Straight after the handshake it counts as a failed attempt: two relays that send us to each other get no faster
 		// game than any other peer that fails.
@@ -69,12 +67,22 @@ func (l *link) askedToLeave(ctx context.Context, a *attempt, uri string) {
 	l.dial(ctx)
 }
 
-// retire lets a session run out behind its successor: its routes are the dearest, so subscriptions move at their next
-// group, and it closes when nothing runs over it, or at the deadline.
-func (l *link) retire(a *attempt) {
+// replaceWithin closes the live session after a time, whether its successor is up by then or not. What still drains for
+// an earlier change has had its time.
+func (l *link) replaceWithin(d time.Duration) {
+	if l.live == nil {
+		return
+	}
 	if l.old != nil {
 		l.old.cancel(errReplaced)
 	}
+	l.due = l.live
+	l.deadline.Reset(d)
+}
+
+// retire lets a session run out behind its successor: its routes are the dearest, so subscriptions move at their next
+// group, and it closes when nothing runs over it, or at its deadline.
+func (l *link) retire(a *attempt) {
 	l.old = a
 	a.session.SetLinkCost(lite.Some(moq.MaxCost))
 	l.idle.Reset(settle)
@@ -90,16 +98,12 @@ func (l *link) lookIdle() {
 	}
 }
 
-// overstayed closes what was to be replaced by now, whether its successor is up or not.
+// overstayed closes what was to be replaced by now.
 func (l *link) overstayed() {
-	a := l.old
-	if a == nil {
-		a = l.live
-	}
-	if a == nil {
+	if l.due == nil {
 		return
 	}
 	l.c.cfg.Counters.Overstays.Add(1)
-	l.c.cfg.Log.Warn("old session did not drain in time; closing", "peer", string(a.entry.Key))
-	a.cancel(&session.CloseError{Code: session.CodeGoawayTimeout, Reason: "handed over"})
+	l.c.cfg.Log.Warn("old session did not drain in time; closing", "peer", string(l.due.entry.Key))
+	l.due.cancel(&session.CloseError{Code: session.CodeGoawayTimeout, Reason: "handed over"})
 }

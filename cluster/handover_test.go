@@ -111,6 +111,26 @@ func TestOldSessionEndsDuringTheChange(t *testing.T) {
 	})
 }
 
+// A change while an earlier one still drains: each session has its own deadline, and none outlives it.
+func TestChangeDuringAChange(t *testing.T) {
+	run(t, static(t, "https://a.example/?jwt=1"), func(t *testing.T, w *world) {
+		w.session(0).work(true)
+		w.replace("https://a.example/?jwt=2")
+		w.session(1).work(true)
+		w.sleepTo(5 * time.Second)
+		w.answers(func(*fakeSession) error { return errors.New("nobody there") })
+		w.replace("https://a.example/?jwt=3")
+		w.expectOpen(w.session(0), false)
+		w.sleepTo(5*time.Second + overlap - 1)
+		w.expectOpen(w.session(1), true)
+		w.sleepTo(5*time.Second + overlap)
+		w.expectOpen(w.session(1), false)
+		w.answers(nil)
+		time.Sleep(time.Minute)
+		w.expectLinks("https://a.example/?jwt=3")
+	})
+}
+
 // New settings are tried at once, and as often as those of a new peer.
 func TestChangeOfAPeerThatIsDown(t *testing.T) {
 	run(t, static(t, "https://a.example/?jwt=1"), func(t *testing.T, w *world) {
@@ -199,7 +219,7 @@ func TestHandoverDeadline(t *testing.T) {
 		w.session(0).say("https://a.example:4443/")
 		time.Sleep(3*time.Second - 1)
 		w.expectOpen(w.session(0), true)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		w.expectOpen(w.session(0), false)
 		w.expectSaid(1, "old session did not drain in time; closing")
 		time.Sleep(time.Minute)

@@ -32,6 +32,7 @@ type link struct {
 	rejected bool // the peer turned us away the last time
 
 	next, live, old *attempt
+	due             *attempt    // live or old: what deadline closes
 	retry           *time.Timer // the next dial is due
 	deadline        *time.Timer // the session that is to be replaced closes
 	idle            *time.Timer // look whether old has nothing to do any more
@@ -61,7 +62,7 @@ func (l *link) order(e peers.Entry) {
 	l.orders <- e
 }
 
-func idleTimer() *time.Timer {
+func stoppedTimer() *time.Timer {
 	t := time.NewTimer(time.Hour)
 	t.Stop()
 	return t
@@ -73,7 +74,7 @@ func (l *link) run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer l.leave()
-	l.retry, l.deadline, l.idle, l.measure = idleTimer(), idleTimer(), idleTimer(), idleTimer()
+	l.retry, l.deadline, l.idle, l.measure = stoppedTimer(), stoppedTimer(), stoppedTimer(), stoppedTimer()
 	l.dial(ctx)
 	for {
 		l.publish()
@@ -105,7 +106,7 @@ func (l *link) leave() {
 		l.c.unlinked()
 		l.live = nil
 	}
-	l.next, l.old = nil, nil
+	l.next, l.old, l.due = nil, nil, nil
 	l.publish()
 }
 
@@ -192,10 +193,12 @@ func (l *link) cameUp(a *attempt, up cameUp) {
 }
 
 func (l *link) ended(a *attempt, err error) {
-	now := time.Now()
+	if a == l.due {
+		l.due = nil
+		l.deadline.Stop()
+	}
 	if a == l.old {
 		l.old = nil
-		l.deadline.Stop()
 		return
 	}
 	if a.refused != nil {
@@ -203,14 +206,13 @@ func (l *link) ended(a *attempt, err error) {
 	}
 	if a == l.live {
 		l.live = nil
-		l.deadline.Stop() // it was this session's
 		l.c.unlinked()
 	} else {
 		l.next = nil
 	}
 	wait := time.Duration(0)
 	if l.next == nil {
-		wait = l.backoff.Wait(a.lived(now), l.c.cfg.random())
+		wait = l.backoff.Wait(a.lived(time.Now()), l.c.cfg.random())
 		l.retry.Reset(wait)
 	}
 	l.report(a, err, wait)

@@ -312,6 +312,41 @@ func TestOutageIsNobodysWithdrawal(t *testing.T) {
 	})
 }
 
+// While a session is replaced the names that it brought stay announced.
+func TestHandOverKeepsNames(t *testing.T) {
+	inMesh(t, func(m *mesh) {
+		source := m.start(9)
+		n := m.start(1, 9)
+		m.await(5*time.Second, "1>9")
+		source.origin.Publish("demo/cam", moq.NewBroadcast(source.origin.Cache(), nil))
+		time.Sleep(time.Second)
+		w := n.origin.Watch("demo", moq.Reader{})
+		defer w.Close()
+		if ev, ok := w.Next(); !ok || ev.Change != moq.Started {
+			t.Fatalf("before: %+v, %v", ev, ok)
+		}
+		if err := n.cluster.SetStatic([]peers.Entry{entry(t, nodeURL(9)+"?v=2")}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		m.await(0, "1>9")
+		if got := n.cluster.Links()[0]; got.Attempts != 2 || time.Since(got.Since) < time.Minute {
+			t.Errorf("%d attempts, connected for %v; want a second session and no gap", got.Attempts, time.Since(got.Since))
+		}
+		if inbound := source.cluster.Links(); len(inbound) != 1 {
+			t.Errorf("the other side has %d links, want the new one", len(inbound))
+		}
+		for ev, ok := w.Next(); ok; ev, ok = w.Next() {
+			if ev.Change != moq.Updated {
+				t.Errorf("during the change: %+v", ev)
+			}
+		}
+		if paths := n.origin.Paths("demo", moq.Reader{}); len(paths) != 1 {
+			t.Errorf("announced: %v", paths)
+		}
+	})
+}
+
 // An explicit peer is dialled whatever the order (A06, A08), and stays though gossip withdraws it.
 func TestExplicitPeerStays(t *testing.T) {
 	inMesh(t, func(m *mesh) {

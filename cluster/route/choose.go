@@ -7,7 +7,12 @@ func (t *Table) choose(e *entry, now instant) {
 	switch {
 	case best == nil:
 		e.lose(now)
-	case current == nil || current.presence() > best.presence() || !e.carry.on():
+	case !e.carry.on():
+		e.serve(best)
+	case current == nil || e.presence(current) > e.presence(best):
+		if r := e.best(func(r *received) bool { return e.presence(r) == e.presence(best) && !t.guarded(e, r) }); r != nil {
+			best = r
+		}
 		e.replace(best, now)
 	default:
 		t.improve(e, current, now)
@@ -35,7 +40,7 @@ func (e *entry) replace(best *received, now instant) {
 // improve looks for something better than a source that works and is in use.
 func (t *Table) improve(e *entry, current *received, now instant) {
 	better := e.best(func(r *received) bool { return r == current || !t.guarded(e, r) })
-	_, why := compare(e.name, better, current)
+	_, why := e.compare(better, current)
 	switch {
 	case better == current:
 		e.serve(current) // its chain may have changed
@@ -83,7 +88,7 @@ func (t *Table) why(e *entry) Reason {
 
 // between is the rule that decided for the serving route and against another.
 func (t *Table) between(e *entry, current, other *received) Reason {
-	order, why := compare(e.name, current, other)
+	order, why := e.compare(current, other)
 	switch {
 	case order < 0:
 		return why

@@ -10,7 +10,8 @@ type entry struct {
 	hold    instant    // when they are told of what differs
 	waiting instant    // when a better route may take over
 	carry   carry
-	moves   *moves // nil: none
+	fed     []*link // peers that pull it from us
+	moves   *moves  // nil: none
 	ghost   ghost
 	denials []denial
 
@@ -81,7 +82,7 @@ func (e *entry) best(fits func(*received) bool) (best *received) {
 		}
 		if best == nil {
 			best = r
-		} else if c, _ := compare(e.name, r, best); c < 0 {
+		} else if c, _ := e.compare(r, best); c < 0 {
 			best = r
 		}
 	}
@@ -107,4 +108,6 @@ func (e *entry) deadline() instant {
 }
 
 // idle says that there is nothing to remember.
-func (e *entry) idle() bool { return len(e.routes) == 0 && !e.carry.live && e.due == 0 }
+func (e *entry) idle() bool {
+	return len(e.routes) == 0 && !e.carry.live && len(e.fed) == 0 && e.due == 0
+}

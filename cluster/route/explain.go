@@ -55,7 +55,7 @@ func (t *Table) explain(e *entry) []Candidate {
 		order[i] = &e.routes[i]
 	}
 	slices.SortFunc(order, func(a, b *received) int {
-		preferred, _ := compare(e.name, a, b)
+		preferred, _ := e.compare(a, b)
 		return cmp.Or(
 			compareBool(a != current, b != current),
 			compareBool(!e.usable(a), !e.usable(b)),

@@ -97,6 +97,7 @@ type link struct {
 	Link
 	peer    Peer
 	entries []*entry // the names it has a route to
+	feeds   []*entry // the names it pulls from us
 	gone    bool     // the connection is lost; its routes linger
 	until   instant  // how long, where gone
 }

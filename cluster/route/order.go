@@ -13,8 +13,8 @@ import (
 //
 // All but the last are the same wherever they are asked, so that relays agree; the
 // first aside, they are those of the Rust relay, so that a mixed mesh does.
-func compare(name string, a, b *received) (int, Reason) {
-	if c := cmp.Compare(a.presence(), b.presence()); c != 0 {
+func (e *entry) compare(a, b *received) (int, Reason) {
+	if c := cmp.Compare(e.presence(a), e.presence(b)); c != 0 {
 		return c, Present
 	}
 	if c := compareBool(a.chain.unknown, b.chain.unknown); c != 0 {
@@ -29,7 +29,7 @@ func compare(name string, a, b *received) (int, Reason) {
 	if c := cmp.Compare(len(a.chain.hops), len(b.chain.hops)); c != 0 {
 		return c, Shorter
 	}
-	if c := cmp.Compare(a.hash(name), b.hash(name)); c != 0 {
+	if c := cmp.Compare(a.hash(e.name), b.hash(e.name)); c != 0 {
 		return c, Tie
 	}
 	return cmp.Compare(b.arrival, a.arrival), Newest

@@ -12,25 +12,6 @@ type received struct {
 	refused    State  // Looped or TooLong; else Standby
 }
 
-// presence is how sure a route is to serve; lower is better.
-type presence uint8
-
-const (
-	there presence = iota
-	leaving
-	lingering
-)
-
-func (r *received) presence() presence {
-	switch {
-	case r.link.gone:
-		return lingering
-	case r.link.Leaving:
-		return leaving
-	}
-	return there
-}
-
 // offered is the price up to the neighbour, as far as its wire tells.
 func (r *received) offered() (warm, cold uint64) {
 	switch r.link.WireCost {

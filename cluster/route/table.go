@@ -70,13 +70,13 @@ func (t *Table) SetLink(now time.Time, p Peer, l Link) []Change {
 		return nil
 	}
 	k.Link = l
-	return t.reviewAll(k, at)
+	return t.reviewAll(k.entries, at)
 }
 
-// reviewAll looks at every name that a link has a route to.
-func (t *Table) reviewAll(k *link, at instant) []Change {
-	changes := make([]Change, 0, len(k.entries))
-	for _, e := range k.entries {
+// reviewAll looks at names whose routes have changed, each once or more.
+func (t *Table) reviewAll(names []*entry, at instant) []Change {
+	changes := make([]Change, 0, len(names))
+	for _, e := range names {
 		changes = t.review(changes, e, at, true)
 	}
 	return sorted(changes)
@@ -197,18 +197,37 @@ func (t *Table) Lose(now time.Time, p Peer) []Change {
 		return nil
 	}
 	k.gone = true
-	if t.cfg.Linger > 0 && !p.IsLocal() && len(k.entries) > 0 {
+	touched := t.starve(k)
+	if t.cfg.Linger > 0 && !p.IsLocal() {
 		k.until = at.add(t.cfg.Linger)
-		return t.reviewAll(k, at)
+		touched = append(touched, k.entries...)
+	} else {
+		touched = append(touched, t.strip(k)...)
 	}
-	delete(t.links, p)
-	changes := make([]Change, 0, len(k.entries))
+	if len(k.entries) == 0 {
+		delete(t.links, p)
+	}
+	return t.reviewAll(touched, at)
+}
+
+// starve ends all that is fed to a link and returns the names.
+func (t *Table) starve(k *link) (names []*entry) {
+	for len(k.feeds) > 0 {
+		e := k.feeds[len(k.feeds)-1]
+		e.feed(k, false)
+		names = append(names, e)
+	}
+	return names
+}
+
+// strip forgets all routes of a link and returns their names.
+func (t *Table) strip(k *link) (names []*entry) {
 	for len(k.entries) > 0 {
 		e := k.entries[len(k.entries)-1]
 		t.remove(e, k)
-		changes = t.review(changes, e, at, true)
+		names = append(names, e)
 	}
-	return sorted(changes)
+	return names
 }
 
 // Carry says that a live subscription pulls a name through us, or that the last
@@ -221,6 +240,19 @@ func (t *Table) Carry(now time.Time, name string, on bool) []Change {
 	e := t.entry(name)
 	e.carry.set(at, on)
 	return t.review(nil, e, at, false)
+}
+
+// Feed says that a cluster peer pulls a name from us, or does no longer. Its own way
+// to the name runs through us then, and what it announces can only be what it would
+// fall back on: such routes serve where there is no other. Clients need not be told of.
+func (t *Table) Feed(now time.Time, name string, p Peer, on bool) []Change {
+	at := t.epoch.at(now)
+	k := t.links[p]
+	if k == nil || k.gone || !on && t.names[name] == nil {
+		return nil
+	}
+	e := t.entry(name)
+	return t.review(nil, e, at, e.feed(k, on))
 }
 
 // Advance does what is due. It is to be called at Next, and may be at any time.
@@ -267,9 +299,18 @@ func (t *Table) expire(e *entry, at instant) (any bool) {
 	return e.forgive(at) || any
 }
 
+// sorted orders changes by name, and makes one of those of the same name.
 func sorted(changes []Change) []Change {
-	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Name, b.Name) })
-	return changes
+	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Name, b.Name) })
+	merged := changes[:0]
+	for _, c := range changes {
+		if last := len(merged) - 1; last >= 0 && merged[last].Name == c.Name {
+			merged[last].Serving = merged[last].Serving || c.Serving
+		} else {
+			merged = append(merged, c)
+		}
+	}
+	return merged
 }
 
 // Serving is where we pull a name from.

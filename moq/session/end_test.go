@@ -85,6 +85,40 @@ func TestCutGroupIsNoCleanEnd(t *testing.T) {
 	})
 }
 
+// TestLongLastGroup: a group that has begun is read to its end, however long after
+// that of the subscription, also where another is missing (§8.4).
+func TestLongLastGroup(t *testing.T) {
+	eachVersion(t, lite.V01, func(t *testing.T, v lite.Version) {
+		relay := newSide(3)
+		peer := relay.announcer(t, v)
+		s := relay.subscribe(t, moq.SubscribeOptions{MaxAge: time.Minute})
+		answerTrack(t, peer, v)
+		answers, _ := accept(t, peer)
+		group, err := peer.OpenUniStream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := lite.AppendGroupStream(nil, v, lite.GroupHeader{})
+		group.Write(append(lite.AppendFrameHeader(b, v, 0, 8), "slow"...))
+		if v >= lite.V05 {
+			b = lite.SubscribeStart{}.Append(nil, v)
+			answers.Write(lite.SubscribeEnd{Group: 2, Streams: 2}.Append(b, v))
+		}
+		answers.Close()
+		time.Sleep(time.Minute)
+		group.Write([]byte("tail"))
+		group.Close()
+		synctest.Wait()
+		time.Sleep(time.Second) // up to 04 another group might follow
+		if diff := cmp.Diff([]string{"slowtail"}, groups(t, s)); diff != "" {
+			t.Errorf("groups (-want +got):\n%s", diff)
+		}
+		if _, _, complete, err := s.End(); !complete || err != nil {
+			t.Errorf("End(): complete %v, %v, want a clean end", complete, err)
+		}
+	})
+}
+
 // answerTrack answers a request for the track's info where the version has that.
 func answerTrack(t *testing.T, peer *fakeConn, v lite.Version) {
 	t.Helper()

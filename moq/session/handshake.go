@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"slices"
 
 	"github.com/moqmesh/moqmesh/cluster/route"
@@ -28,7 +29,7 @@ func Handshake(ctx context.Context, conn Conn, cfg Config) (*Session, error) {
 		err = s.handshake(ctx)
 	}
 	if err != nil {
-		err = closeOr(conn, err)
+		err = reasonOf(ctx, conn, err)
 		s.countTimeout(err)
 		s.fail(err)
 		return nil, err
@@ -36,12 +37,15 @@ func Handshake(ctx context.Context, conn Conn, cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// closeOr says with which code a connection ended, where a stream noticed no more
-// than that it did.
-func closeOr(conn Conn, err error) error {
+// reasonOf says why a handshake failed, where a stream noticed no more than that it
+// did: the connection has been closed, or ctx has ended.
+func reasonOf(ctx context.Context, conn Conn, err error) error {
 	var closed *CloseError
-	if errors.As(context.Cause(conn.Context()), &closed) {
+	switch {
+	case errors.As(context.Cause(conn.Context()), &closed):
 		return closed
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	}
 	return err
 }
@@ -154,6 +158,10 @@ func (s *Session) readSetup(stream ReceiveStream) (got bool, err error) {
 // the session.
 func (s *Session) takeSetup(r *bufio.Reader) error {
 	body, err := wire.ReadMessage(r, s.v.Encoding(), lite.MaxSetup, nil)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		s.countTimeout(err)
+		return fmt.Errorf("read setup: %w", err)
+	}
 	if err != nil {
 		return violated(fmt.Errorf("read setup: %w", err))
 	}

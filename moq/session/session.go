@@ -237,17 +237,20 @@ func (s *Session) fail(err error) {
 	var (
 		v      *violation
 		closed *CloseError
+		lost   *LostError
 	)
 	switch {
 	case s.conn.Context().Err() != nil || !s.failed.CompareAndSwap(false, true):
 		// The first reason is the one; the others follow from it.
 	case errors.As(err, &closed):
 		s.conn.Close(closed.Code, closed.Reason)
+	case errors.As(err, &lost):
+		s.conn.Close(CodeInternal, "")
 	case errors.As(err, &v):
 		s.cfg.Counters.Violations.Add(1)
 		s.log.Debug("closing session", "err", v.err)
 		s.conn.Close(v.code, v.err.Error())
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		s.conn.Close(CodeControlTimeout, "")
 	case errors.Is(err, context.Canceled):
 		s.conn.Close(CodeNoError, "")

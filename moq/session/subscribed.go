@@ -224,7 +224,8 @@ func (c *subscribed) finish(ctx context.Context, err error) error {
 }
 
 // settle waits for groups whose streams are still on their way. They get the
-// track's maximum age to arrive, at least a second (§8.4).
+// track's maximum age to begin, at least a second; those that have begun are read to
+// their end (§8.4).
 func (c *subscribed) settle(ctx context.Context) error {
 	info, err := c.w.Track().Info(ctx)
 	if err != nil {
@@ -243,7 +244,19 @@ func (c *subscribed) settle(ctx context.Context) error {
 		case <-quiet.C:
 			wait = 0
 		case <-late.C:
-			return nil
+			return c.readOut(ctx)
+		case <-ctx.Done():
+			return c.cutOff()
+		}
+	}
+	return nil
+}
+
+// readOut waits for the groups that have begun.
+func (c *subscribed) readOut(ctx context.Context) error {
+	for c.reading() {
+		select {
+		case <-c.changed:
 		case <-ctx.Done():
 			return c.cutOff()
 		}

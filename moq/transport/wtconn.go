@@ -52,7 +52,7 @@ func (w *wtConn) cause() error {
 	if errors.As(err, &closed) {
 		return connEnd(err)
 	}
-	timer := time.NewTimer(flushTime)
+	timer := time.NewTimer(flushTime / 4) // the connection is about to end, or it lives
 	defer timer.Stop()
 	select {
 	case <-w.c.Context().Done():

@@ -1,0 +1,441 @@
+package route
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// decider is what a simulated relay decides with: a Table, or the rules of the
+// other implementation.
+type decider interface {
+	SetLink(now time.Time, p Peer, l Link) []Change
+	Learn(now time.Time, p Peer, name string, r Route) ([]Change, error)
+	Withdraw(now time.Time, p Peer, name string) []Change
+	Lose(now time.Time, p Peer) []Change
+	Carry(now time.Time, name string, on bool) []Change
+	Feed(now time.Time, name string, p Peer, on bool) []Change
+	Advance(now time.Time) []Change
+	Next() time.Time
+	Serving(name string) (Choice, bool)
+	Offer(name string, r Reader) (Choice, bool)
+	Usable(name string, r Reader) bool
+}
+
+// mesh is relays joined by links that take their time, in simulated time.
+type mesh struct {
+	rng    *rand.Rand
+	now    time.Time
+	queue  simQueue
+	seq    int
+	nodes  []*simNode
+	links  []*simLink
+	events int // that were let loose
+	log    []string
+
+	messages int       // announcements and withdrawals on links
+	moves    int       // changes of source, of nodes that carry
+	busy     time.Time // the last of either
+	looping  time.Time // since when data goes in a circle; zero = it does not
+	longest  time.Duration
+	faults   []string
+}
+
+// simLink joins two nodes. price is what each end pays to pull over it.
+type simLink struct {
+	a, b  int
+	price [2]Price
+	kind  CostKind
+	delay time.Duration
+	up    bool
+	peers [2]Peer // what each end calls the connection
+}
+
+type simNode struct {
+	m       *mesh
+	at      int
+	id      uint64
+	fresh   func() decider
+	d       decider
+	ends    map[Peer]*simEnd // connections to other nodes
+	order   []Peer
+	viewers map[string]int
+	pulls   map[string]Peer // where it is subscribed
+	carried map[string]bool
+	wake    time.Time
+}
+
+// simEnd is one end of a connection.
+type simEnd struct {
+	link   *simLink
+	peer   *simNode
+	there  Peer // what the other end calls it
+	told   map[string]Choice
+	pulled map[string]bool // the other end is subscribed
+}
+
+type simEvent struct {
+	at  time.Time
+	seq int
+	do  func()
+}
+
+type simQueue []simEvent
+
+func (q simQueue) Len() int { return len(q) }
+func (q simQueue) Less(i, j int) bool {
+	return q[i].at.Before(q[j].at) || q[i].at.Equal(q[j].at) && q[i].seq < q[j].seq
+}
+func (q simQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *simQueue) Push(x any)   { *q = append(*q, x.(simEvent)) }
+func (q *simQueue) Pop() any {
+	last := len(*q) - 1
+	ev := (*q)[last]
+	*q = (*q)[:last]
+	return ev
+}
+
+func newMesh(rng *rand.Rand) *mesh {
+	return &mesh{rng: rng, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+}
+
+func (m *mesh) after(d time.Duration, do func()) {
+	m.seq++
+	heap.Push(&m.queue, simEvent{m.now.Add(d), m.seq, do})
+}
+
+// run lets time pass.
+func (m *mesh) run(d time.Duration) {
+	end := m.now.Add(d)
+	for len(m.queue) > 0 && !m.queue[0].at.After(end) {
+		ev := heap.Pop(&m.queue).(simEvent)
+		m.now = ev.at
+		ev.do()
+		m.watch()
+	}
+	m.now = end
+	m.watch()
+}
+
+func (m *mesh) fault(format string, args ...any) {
+	if len(m.faults) < 20 {
+		m.faults = append(m.faults, fmt.Sprintf("%v: ", m.now.Format("04:05.000"))+fmt.Sprintf(format, args...))
+	}
+}
+
+func (m *mesh) note(format string, args ...any) {
+	m.log = append(m.log, m.now.Format("04:05.000 ")+fmt.Sprintf(format, args...))
+}
+
+func (m *mesh) add(id uint64, fresh func() decider) *simNode {
+	n := &simNode{m: m, at: len(m.nodes), id: id, fresh: fresh}
+	n.reset()
+	m.nodes = append(m.nodes, n)
+	return n
+}
+
+func (n *simNode) reset() {
+	n.d, n.ends, n.order = n.fresh(), make(map[Peer]*simEnd), nil
+	n.pulls, n.carried = make(map[string]Peer), make(map[string]bool)
+	if n.viewers == nil {
+		n.viewers = make(map[string]int)
+	}
+	n.wake = time.Time{}
+}
+
+var lastPeer Peer
+
+func nextPeer() Peer { lastPeer++; return lastPeer }
+
+// connect brings a link up.
+func (m *mesh) connect(l *simLink) {
+	l.up = true
+	l.peers = [2]Peer{nextPeer(), nextPeer()}
+	a, b := m.nodes[l.a], m.nodes[l.b]
+	a.attach(l, 0, b)
+	b.attach(l, 1, a)
+}
+
+func (n *simNode) attach(l *simLink, side int, peer *simNode) {
+	p := l.peers[side]
+	n.ends[p] = &simEnd{link: l, peer: peer, there: l.peers[1-side], told: make(map[string]Choice), pulled: make(map[string]bool)}
+	n.order = append(n.order, p)
+	n.took(n.d.SetLink(n.m.now, p, n.linkState(l, side, peer)))
+	for _, name := range simNames {
+		n.tell(name, p)
+	}
+}
+
+func (n *simNode) linkState(l *simLink, side int, peer *simNode) Link {
+	return Link{ID: peer.id, Own: l.price[side], Trusted: true, WireCost: l.kind, Stamp: 1<<40 + uint64(l.peers[side])}
+}
+
+// cut takes a link down; the ends notice on their own.
+func (m *mesh) cut(l *simLink) {
+	if !l.up {
+		return
+	}
+	l.up = false
+	for side, at := range []int{l.a, l.b} {
+		n, p := m.nodes[at], l.peers[side]
+		m.after(time.Duration(m.rng.IntN(200))*time.Millisecond, func() { n.detach(p) })
+	}
+}
+
+func (n *simNode) detach(p Peer) {
+	if n.ends[p] == nil {
+		return
+	}
+	for _, name := range simNames {
+		if n.ends[p].pulled[name] {
+			n.took(n.d.Feed(n.m.now, name, p, false))
+		}
+	}
+	delete(n.ends, p)
+	n.order = slices.DeleteFunc(n.order, func(o Peer) bool { return o == p })
+	n.took(n.d.Lose(n.m.now, p))
+	for _, name := range simNames {
+		n.pull(name)
+	}
+}
+
+// reprice changes what an end pays, in place.
+func (m *mesh) reprice(l *simLink, side int, c Price) {
+	l.price[side] = c
+	if l.up {
+		n := m.nodes[[]int{l.a, l.b}[side]]
+		peer := m.nodes[[]int{l.b, l.a}[side]]
+		if n.ends[l.peers[side]] != nil {
+			n.took(n.d.SetLink(m.now, l.peers[side], n.linkState(l, side, peer)))
+		}
+	}
+}
+
+// took passes on what has changed.
+func (n *simNode) took(changes []Change) {
+	for i, c := range changes {
+		if i > 0 && changes[i-1].Name >= c.Name {
+			n.m.fault("node %d: changes not sorted: %v", n.at, changes)
+		}
+		for _, p := range n.order {
+			n.tell(c.Name, p)
+		}
+		n.pull(c.Name)
+	}
+	n.rearm()
+}
+
+// rearm has Advance called in time.
+func (n *simNode) rearm() {
+	next := n.d.Next()
+	if next.IsZero() || next.Equal(n.wake) {
+		return
+	}
+	n.wake = next
+	d := n.d
+	n.m.after(max(next.Sub(n.m.now), 0), func() {
+		if n.d != d || !n.wake.Equal(next) {
+			return
+		}
+		n.wake = time.Time{}
+		n.took(n.d.Advance(n.m.now))
+	})
+}
+
+// tell sends a peer what it does not know yet.
+func (n *simNode) tell(name string, p Peer) {
+	end := n.ends[p]
+	c, ok := n.d.Offer(name, Reader{ID: end.peer.id})
+	old, was := end.told[name]
+	if ok {
+		n.check(c, end.peer.id)
+	}
+	if ok == was && (!ok || slices.Equal(old.Hops, c.Hops) && old.Warm == c.Warm && old.Cold == c.Cold) {
+		return
+	}
+	if ok {
+		end.told[name] = c
+	} else {
+		delete(end.told, name)
+	}
+	m := n.m
+	m.messages++
+	m.busy = m.now
+	if m.log != nil {
+		m.note("%d tells %d: %v %v %d/%d", n.at, end.peer.at, ok, c.Hops, c.Warm, c.Cold)
+	}
+	hops := append(slices.Clone(c.Hops), n.id)
+	end.send(m, func(to *simNode) {
+		if !ok {
+			to.took(to.d.Withdraw(m.now, end.there, name))
+			return
+		}
+		changes, _ := to.d.Learn(m.now, end.there, name, Route{Hops: hops, Warm: c.Warm, Cold: c.Cold})
+		to.took(changes)
+	})
+}
+
+// check holds an offer to what must never be said.
+func (n *simNode) check(c Choice, reader uint64) {
+	seen := map[uint64]bool{n.id: true, reader: true}
+	for _, h := range c.Hops {
+		if h != 0 && seen[h] {
+			n.m.fault("node %d offers %d a chain through itself, the reader or one relay twice: %v", n.at, reader, c.Hops)
+		}
+		seen[h] = true
+	}
+}
+
+// send has the other end do something when the word has got there.
+func (end *simEnd) send(m *mesh, do func(to *simNode)) {
+	to, there := end.peer, end.there
+	m.after(end.link.delay, func() {
+		if to.ends[there] != nil && end.link.up {
+			do(to)
+		}
+	})
+}
+
+// pull subscribes where the name is served from, if anybody wants it.
+func (n *simNode) pull(name string) {
+	want := n.wanted(name)
+	if want != n.carried[name] {
+		n.carried[name] = want
+		n.took(n.d.Carry(n.m.now, name, want))
+	}
+	c, ok := n.d.Serving(name)
+	target := c.Peer
+	if !want || !ok || c.Lingering {
+		target = Local
+	}
+	if old := n.pulls[name]; old != target {
+		n.pulls[name] = target
+		if old != Local {
+			n.subscribe(name, old, false)
+			n.m.moves++
+			n.m.busy = n.m.now
+		}
+		if target != Local {
+			n.subscribe(name, target, true)
+		}
+		if n.m.log != nil {
+			n.m.note("%d pulls from %d via %v (%v)", n.at, target, c.Hops, c.Reason)
+		}
+	}
+}
+
+// wanted says whether a viewer or a peer is to be served.
+func (n *simNode) wanted(name string) bool {
+	if n.viewers[name] > 0 {
+		return true
+	}
+	return slices.ContainsFunc(n.order, func(p Peer) bool {
+		end := n.ends[p]
+		return end.pulled[name] && n.d.Usable(name, Reader{ID: end.peer.id})
+	})
+}
+
+func (n *simNode) subscribe(name string, p Peer, on bool) {
+	end := n.ends[p]
+	if end == nil {
+		return // a publisher's, or gone
+	}
+	end.send(n.m, func(to *simNode) {
+		to.ends[end.there].pulled[name] = on
+		to.took(to.d.Feed(to.m.now, name, end.there, on))
+		to.pull(name)
+	})
+}
+
+func (n *simNode) view(name string, by int) {
+	n.viewers[name] += by
+	n.pull(name)
+}
+
+// publish is a client of a node that publishes.
+func (n *simNode) publish(name string, id, seed uint64) (stop func(clean bool)) {
+	p := nextPeer()
+	n.took(n.d.SetLink(n.m.now, p, Link{ID: id, Stamp: 1<<40 + uint64(p), Own: PriceOf(0)}))
+	changes, _ := n.d.Learn(n.m.now, p, name, Route{Hops: []uint64{id}, Warm: seed, Cold: seed})
+	n.took(changes)
+	d := n.d
+	return func(clean bool) {
+		if n.d != d { // restarted since
+			return
+		}
+		if clean {
+			n.took(n.d.Withdraw(n.m.now, p, name))
+		}
+		n.took(n.d.Lose(n.m.now, p))
+		n.pull(name)
+	}
+}
+
+// restart loses all that a node knows. Its links come back after a while.
+func (m *mesh) restart(n *simNode) {
+	for _, l := range m.links {
+		if l.up && (m.nodes[l.a] == n || m.nodes[l.b] == n) {
+			m.cut(l)
+			m.after(time.Second+time.Duration(m.rng.IntN(1000))*time.Millisecond, func() {
+				if !l.up {
+					m.connect(l)
+				}
+			})
+		}
+	}
+	n.reset()
+}
+
+// watch measures for how long data goes in a circle.
+func (m *mesh) watch() {
+	if !slices.ContainsFunc(simNames, m.circle) {
+		m.looping = time.Time{}
+		return
+	}
+	if m.looping.IsZero() {
+		m.looping = m.now
+	}
+	m.longest = max(m.longest, m.now.Sub(m.looping))
+}
+
+// circle follows the serving routes of the nodes that carry a name.
+func (m *mesh) circle(name string) bool {
+	for _, n := range m.nodes {
+		at := n
+		for steps := 0; at != nil; steps++ {
+			if steps > len(m.nodes) {
+				return true
+			}
+			at = at.upstream(name)
+		}
+	}
+	return false
+}
+
+func (n *simNode) upstream(name string) *simNode {
+	if !n.carried[name] {
+		return nil
+	}
+	if end := n.ends[n.pulls[name]]; end != nil {
+		return end.peer
+	}
+	return nil
+}
+
+var simNames = []string{"cam"}
+
+// String draws where everybody pulls from.
+func (m *mesh) String() string {
+	var b strings.Builder
+	for _, l := range m.links {
+		fmt.Fprintf(&b, "link %d-%d prices %v/%v delay %v up %v\n", l.a, l.b, l.price[0], l.price[1], l.delay, l.up)
+	}
+	for _, n := range m.nodes {
+		c, ok := n.d.Serving("cam")
+		fmt.Fprintf(&b, "node %d id %d viewers %v carried %v: %v %v\n", n.at, n.id, n.viewers["cam"], n.carried["cam"], ok, c)
+	}
+	return b.String()
+}
