@@ -85,7 +85,7 @@ func (m *Fetch) readBody(r *reader) {
 		m.Range = Filter{Kind: FilterAbsolute, Start: r.location()}
 		m.Range.setEnd(r.end())
 	case uint64(FetchRelativeJoining), uint64(FetchAbsoluteJoining):
-		m.Kind, m.Joining, m.Group = FetchKind(kind), r.Varint(), r.Varint()
+		m.Kind, m.Joining, m.Group = FetchKind(kind), r.Varint(), r.id()
 	default:
 		r.Fail(fmt.Errorf("fetch type %d: %w", kind, wire.ErrValue))
 	}

@@ -29,11 +29,13 @@ func (e End) append(b []byte, v Version) []byte {
 }
 
 func (r *reader) end() (e End) {
-	e.Group = r.Varint()
-	if r.d.Version <= Draft19 {
-		e.Object.V, e.Object.OK = r.Optional()
-	} else {
-		e.Object = Some(r.Varint())
+	e.Group = r.id()
+	if r.d.Version >= Draft20 {
+		e.Object = Some(r.id())
+		return e
+	}
+	if n := r.id(); n > 0 {
+		e.Object = Some(n - 1)
 	}
 	return e
 }

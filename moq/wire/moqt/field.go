@@ -20,10 +20,14 @@ func (l Location) append(b []byte, enc wire.Encoding) []byte {
 }
 
 func (r *reader) location() (l Location) {
-	l.Group = r.Varint()
-	l.Object = r.Varint()
+	l.Group = r.id()
+	l.Object = r.id()
 	return l
 }
+
+// id reads the number of a group or an object. One above wire.MaxVarint reads
+// as that: no dialect has anything there.
+func (r *reader) id() uint64 { return min(r.Varint(), wire.MaxVarint) }
 
 // GroupOrder is the order in which groups are sent. The zero value leaves it to
 // the publisher, and in a message says nothing.
@@ -55,11 +59,6 @@ func duration(millis uint64) time.Duration {
 	return time.Duration(min(millis, uint64(maxMillis))) * time.Millisecond
 }
 
-// sum adds a delta to a number and fails where the result does not fit.
-func (r *reader) sum(n, delta uint64) uint64 {
-	if n+delta < n {
-		r.Fail(fmt.Errorf("%d after %d: %w", delta, n, wire.ErrTooLarge))
-		return 0
-	}
-	return n + delta
-}
+// idAfter reads the distance of a number from another, which it may exceed as
+// id may.
+func (r *reader) idAfter(id uint64) uint64 { return min(id+r.id(), wire.MaxVarint) }

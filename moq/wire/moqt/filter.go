@@ -91,10 +91,10 @@ func (r *reader) taggedFilter() (f Filter) {
 // taggedEnd reads the last group of a range: its number up to 16, then how far
 // it is from the first.
 func (r *reader) taggedEnd(start uint64) uint64 {
-	n := r.Varint()
 	if r.d.Version >= Draft17 {
-		return r.sum(start, n)
+		return r.idAfter(start)
 	}
+	n := r.id()
 	if n < start {
 		r.Fail(fmt.Errorf("range of groups %d to %d: %w", start, n, wire.ErrValue))
 	}
@@ -136,19 +136,19 @@ func (r *reader) countedFilter() (f Filter) {
 	if r.Len() == 0 {
 		return Filter{}
 	}
-	first := r.Varint()
+	first := r.id()
 	if r.Len() == 0 {
 		return Filter{Kind: FilterRelative, Back: first}
 	}
-	f = Filter{Kind: FilterAbsolute, Start: Location{Group: first, Object: r.Varint()}}
+	f = Filter{Kind: FilterAbsolute, Start: Location{Group: first, Object: r.id()}}
 	if r.Len() == 0 && f.Start == (Location{}) {
 		return Filter{Kind: FilterNextObject}
 	}
 	if r.Len() > 0 {
-		f.EndGroup = Some(r.sum(first, r.Varint()))
+		f.EndGroup = Some(r.idAfter(first))
 	}
 	if r.Len() > 0 {
-		f.EndObject = Some(r.Varint())
+		f.EndObject = Some(r.id())
 	}
 	return f
 }
@@ -180,14 +180,14 @@ func (r *reader) typedFilter() (f Filter) {
 	case filterNextObject:
 		return Filter{Kind: FilterNextObject}
 	case filterRelative:
-		return Filter{Kind: FilterRelative, Back: r.Varint()}
+		return Filter{Kind: FilterRelative, Back: r.id()}
 	case filterStart, filterStart + 1, filterEndObject:
 		f = Filter{Kind: FilterAbsolute, Start: r.location()}
 		if kind > filterStart {
-			f.EndGroup = Some(r.sum(f.Start.Group, r.Varint()))
+			f.EndGroup = Some(r.idAfter(f.Start.Group))
 		}
 		if kind == filterEndObject {
-			f.EndObject = Some(r.Varint())
+			f.EndObject = Some(r.id())
 		}
 		return f
 	default:

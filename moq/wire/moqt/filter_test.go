@@ -89,7 +89,6 @@ func TestFilterRefused(t *testing.T) {
 		{Draft16, "0105", wire.ErrValue},
 		{Draft16, "0404070302", wire.ErrValue}, // ends before it starts
 		{Draft17, "020407", wire.ErrShort},
-		{Draft18, "0c04ffffffffffffffffff0001", wire.ErrTooLarge}, // 2^64-1 and one more
 		{Draft16, "020200", wire.ErrTrailing},
 		{Draft20, "050703020401", wire.ErrTrailing},
 		{Draft20, "0107ff", wire.ErrTrailing}, // behind the filter
@@ -106,6 +105,22 @@ func TestFilterRefused(t *testing.T) {
 		if f := r.filter(); !errors.Is(r.Close(), tt.want) {
 			t.Errorf("%s: %s = %+v, %v, want %v", tt.v, tt.in, f, r.Close(), tt.want)
 		}
+	}
+}
+
+// Numbers that no dialect has read as the largest there is.
+func TestFilterSaturates(t *testing.T) {
+	want := Filter{
+		Kind: FilterAbsolute, Start: Location{Group: wire.MaxVarint},
+		EndGroup: Some[uint64](wire.MaxVarint), EndObject: Some[uint64](wire.MaxVarint),
+	}
+	in, err := hex.DecodeString("04" + "ffffffffffffffffff" + "00" + "ffffffffffffffffff" + "ff4000000000000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Dialect{Version: Draft22}.reader(in)
+	if got := r.filter(); got != want || r.Close() != nil {
+		t.Errorf("%+v, %v, want %+v", got, r.Close(), want)
 	}
 }
 

@@ -13,6 +13,7 @@ const (
 	MaxParams           = 63        // parameters of a message
 	MaxHops             = 32        // ids in a HOP_PATH
 	MaxTrackProperties  = 32 << 10  // bytes of properties after a message
+	MaxTrackPairs       = 128       // properties after a message
 	MaxObjectProperties = 64 << 10  // bytes of properties before an object
 	MaxObject           = 32 << 20  // bytes in an object's payload
 )

@@ -150,6 +150,10 @@ func (r *reader) trackProperties() (ps Properties) {
 		if !ok {
 			break
 		}
+		if len(ps) == MaxTrackPairs {
+			r.Fail(fmt.Errorf("track properties: %w", wire.ErrTooMany))
+			break
+		}
 		if err := one.check(); err != nil {
 			r.Fail(err)
 		}

@@ -85,6 +85,8 @@ func TestTrackProperties(t *testing.T) {
 		{"no order either", Properties{{ID: PropertyGroupOrder, Number: 3}}, wire.ErrValue},
 		{"no flag", Properties{{ID: PropertyDynamicGroups, Number: 2}}, wire.ErrValue},
 		{"as large as may be", Properties{{ID: 1, Bytes: make([]byte, MaxTrackProperties-4)}}, nil},
+		{"as many as may be", make(Properties, MaxTrackPairs), nil},
+		{"too many", make(Properties, MaxTrackPairs+1), wire.ErrTooMany},
 		{"too large", Properties{{ID: 1, Bytes: make([]byte, MaxTrackProperties-3)}}, wire.ErrTooLarge},
 	}
 	d := Dialect{Version: Draft20}

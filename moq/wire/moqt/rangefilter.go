@@ -1,6 +1,8 @@
 package moqt
 
 import (
+	"fmt"
+
 	"github.com/moqmesh/moqmesh/moq/wire"
 )
 
@@ -71,9 +73,9 @@ func (f RangeFilter) Ranges(v Version) (m Ranges, err error) {
 	}
 	m.Set = r.Uint8()
 	for end := uint64(0); r.Len() > 0; {
-		one := Range{Start: r.sum(end, r.Varint())}
+		one := Range{Start: r.sum(end)}
 		if r.Len() > 0 {
-			end = r.sum(one.Start, r.Varint())
+			end = r.sum(one.Start)
 			one.End = Some(end)
 		}
 		m.Ranges = append(m.Ranges, one)
@@ -85,4 +87,15 @@ func (f RangeFilter) Ranges(v Version) (m Ranges, err error) {
 		return Ranges{}, err
 	}
 	return m, nil
+}
+
+// sum reads the distance of a number from another and fails where it leads
+// nowhere.
+func (r *reader) sum(n uint64) uint64 {
+	delta := r.Varint()
+	if n+delta < n {
+		r.Fail(fmt.Errorf("%d after %d: %w", delta, n, wire.ErrTooLarge))
+		return 0
+	}
+	return n + delta
 }
