@@ -39,10 +39,13 @@ interop: ## with other implementations, browsers and files; MOQ_PEERS names thei
 bench: build ## compare with the relays in MOQ_PEERS, into bench/results/
 	./bin/moqmesh bench compare
 
+soak: build ## 1,000 viewers, some of them stopped, and 5,000 idle sessions, into bench/results/
+	taskset -c 1 ./bin/moqmesh bench soak --relay-cpus 0 --out bench/results
+
 dist: ## static programs for amd64 and arm64, into dist/
 	for arch in amd64 arm64; do CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build $(BUILD) -o dist/linux-$$arch/ ./cmd/... || exit 1; done
 	cd dist && sha256sum linux-*/* >SHA256SUMS
 
 ci: lint test race ## what must stay green; test includes interop, which MOQMESH_STRICT=1 keeps from skipping
 
-.PHONY: help build demo test race fuzz lint cover interop bench dist ci
+.PHONY: help build demo test race fuzz lint cover interop bench soak dist ci

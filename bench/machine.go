@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -29,6 +30,11 @@ func thisMachine() Machine {
 		Host: host, OS: runtime.GOOS + "/" + runtime.GOARCH, Kernel: strings.TrimSpace(string(kernel)),
 		CPU: cpuModel(string(cpu)), CPUs: runtime.NumCPU(), Go: runtime.Version(), Load: average,
 	}
+}
+
+// String is the machine on one line.
+func (m Machine) String() string {
+	return fmt.Sprintf("%s, %d processors, Linux %s, %s, load average before %s", m.CPU, m.CPUs, m.Kernel, m.Go, m.Load)
 }
 
 // cpuModel is the model of the first processor in a /proc/cpuinfo.

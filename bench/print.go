@@ -25,9 +25,11 @@ func (r *FanoutResult) Print(w io.Writer) error {
 
 // String lists the quantiles.
 func (q Quantiles) String() string {
-	us := func(v int64) time.Duration { return time.Duration(v) * time.Microsecond }
-	return fmt.Sprintf("p50 %v, p99 %v, p99.9 %v, max %v", us(q.P50), us(q.P99), us(q.P999), us(q.Max))
+	return fmt.Sprintf("p50 %v, p99 %v, p99.9 %v, max %v", micros(q.P50), micros(q.P99), micros(q.P999), micros(q.Max))
 }
+
+// micros is a figure of Quantiles as a time.
+func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 
 // String is the usage on one line.
 func (u Usage) String() string {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -31,6 +33,29 @@ func NewerConfig(addr string) string {
 func OlderConfig(addr string) string {
 	return fmt.Sprintf("[server]\nbind = %[1]q\ntls.generate = [\"localhost\"]\n"+
 		"[web.http]\nlisten = %[1]q\n[auth]\npublic = \"\"\n[log]\nlevel = \"error\"\n", addr)
+}
+
+// about names the program.
+func (r Relay) about(ctx context.Context) RelayAbout {
+	a := RelayAbout{Name: r.Name, Version: r.version(ctx)}
+	if info, err := buildinfo.ReadFile(r.Program); err == nil {
+		a.Commit = commit(info.Settings)
+	}
+	return a
+}
+
+// commit is what the Go tool noted of the sources when it built a program.
+func commit(settings []debug.BuildSetting) (revision string) {
+	modified := ""
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = "-dirty"
+		}
+	}
+	return revision + modified
 }
 
 // version is what the program says of itself, or why it does not.

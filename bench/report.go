@@ -30,6 +30,17 @@ type Report struct {
 type RelayAbout struct {
 	Name    string `json:"name"`
 	Version string `json:"version"` // as its --version says
+	// Commit is what a Go program was built from, with "-dirty" behind it if files
+	// had changed since; empty = unknown.
+	Commit string `json:"commit,omitempty"`
+}
+
+// String is a line of a table's head.
+func (a RelayAbout) String() string {
+	if a.Commit == "" {
+		return a.Name + ": " + a.Version
+	}
+	return a.Name + ": " + a.Version + ", commit " + a.Commit
 }
 
 // Measurement is one result in its place in a comparison.
@@ -54,7 +65,7 @@ func newReport(ctx context.Context, cfg CompareConfig) *Report {
 		Pinning: fmt.Sprintf("relays on processor %q, load on %q", cfg.RelayCPUs, cfg.LoadCPUs),
 	}
 	for _, relay := range cfg.Relays {
-		r.Relays = append(r.Relays, RelayAbout{Name: relay.Name, Version: relay.version(ctx)})
+		r.Relays = append(r.Relays, relay.about(ctx))
 	}
 	return r
 }
@@ -103,11 +114,23 @@ func (r *Report) Write(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	base := resultName(r.Date, r.Machine.Host)
+	return writeResult(dir, base, map[string][]byte{".json": append(raw, '\n'), ".md": []byte(r.Table()), ".svg": r.SVG()})
+}
+
+// resultName is how the files of a result begin.
+func resultName(date time.Time, host string) string {
+	return date.Format("2006-01-02T1504") + "-" + strings.ReplaceAll(host, string(filepath.Separator), "_")
+}
+
+// writeResult stores the files of a result, named by what follows base, and
+// returns the path of the one in JSON.
+func writeResult(dir, base string, files map[string][]byte) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	base := filepath.Join(dir, r.Date.Format("2006-01-02T1504")+"-"+strings.ReplaceAll(r.Machine.Host, string(filepath.Separator), "_"))
-	for ext, content := range map[string][]byte{".json": append(raw, '\n'), ".md": []byte(r.Table()), ".svg": r.SVG()} {
+	base = filepath.Join(dir, base)
+	for ext, content := range files {
 		if err := os.WriteFile(base+ext, content, 0o644); err != nil {
 			return "", err
 		}

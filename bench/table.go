@@ -11,10 +11,9 @@ import (
 func (r *Report) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s on %s\n\n", r.Date.Format("2006-01-02"), r.Machine.Host)
-	fmt.Fprintf(&b, "%s, %d processors, Linux %s, %s; %s; %s; load average before %s.\n\n",
-		r.Machine.CPU, r.Machine.CPUs, r.Machine.Kernel, r.Machine.Go, r.Version, r.Pinning, r.Machine.Load)
+	fmt.Fprintf(&b, "%s; %s; %s.\n\n", r.Machine, r.Version, r.Pinning)
 	for _, a := range r.Relays {
-		fmt.Fprintf(&b, "- %s: %s\n", a.Name, a.Version)
+		fmt.Fprintf(&b, "- %s\n", a)
 	}
 	r.figures(&b)
 	r.ratios(&b)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/moqmesh/moqmesh/bench"
+	"github.com/moqmesh/moqmesh/moq/transport"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
 
@@ -21,6 +22,8 @@ func benchMain(ctx context.Context, args []string, std streams) int {
 	list := []command{
 		{"fanout", "one publisher and many viewers through any relay", benchFanoutMain},
 		{"compare", "several relays in turn, into a report", benchCompareMain},
+		{"hold", "many sessions, idle or watching, until interrupted", benchHoldMain},
+		{"soak", "a relay full of sessions, some of which stop", benchSoakMain},
 	}
 	if len(args) == 0 {
 		fmt.Fprint(std.err, usage("moqmesh bench", list))
@@ -69,28 +72,19 @@ func benchFanout(ctx context.Context, args []string, std streams) error {
 	f.DurationVar(&cfg.Warmup, "warmup", 2*time.Second, "`TIME` that frames flow before that")
 	f.DurationVar(&cfg.Ramp, "ramp", time.Second, "spread the viewers' connects over this `TIME`")
 	f.DurationVar(&cfg.Grace, "grace", time.Second, "`TIME` to wait for late frames")
+	f.StringVar(&cfg.Path, "broadcast", "", "`PATH` to publish under (default: a new one)")
 	f.BoolVar(&asJSON, "json", false, "print everything as JSON")
 	rest, err := f.parse(args, 1)
-	if err == nil {
-		rest, err = conn.take(rest)
-	}
-	switch {
-	case err != nil:
-		return err
-	case len(rest) > 0:
-		return f.wrong("%q is not a URL", rest[0])
-	}
-	if cfg.Version, err = oneVersion(f, conn.protocols); err != nil {
+	if err != nil {
 		return err
 	}
-	if cfg.URL, err = conn.target(); err != nil {
+	t, err := takeTarget(ctx, f, conn, rest)
+	if err != nil {
 		return err
 	}
+	cfg.URL, cfg.Dial, cfg.Version = t.url, t.dial, t.version
 	if err := cfg.Check(); err != nil {
 		return f.wrong("%w", err)
-	}
-	if cfg.Dial, err = conn.dial(ctx); err != nil {
-		return err
 	}
 	result, err := bench.Fanout(ctx, cfg)
 	if err != nil {
@@ -100,6 +94,32 @@ func benchFanout(ctx context.Context, args []string, std streams) error {
 		return json.NewEncoder(std.out).Encode(result)
 	}
 	return result.Print(std.out)
+}
+
+// benchTarget is a relay to load, whom to trust there and what to speak.
+type benchTarget struct {
+	url     string
+	dial    transport.DialConfig
+	version lite.Version
+}
+
+// takeTarget reads a target from the arguments and flags of a command.
+func takeTarget(ctx context.Context, f *flagSet, conn *connection, args []string) (t benchTarget, err error) {
+	rest, err := conn.take(args)
+	if err != nil {
+		return t, err
+	}
+	if len(rest) > 0 {
+		return t, f.wrong("%q is not a URL", rest[0])
+	}
+	if t.version, err = oneVersion(f, conn.protocols); err != nil {
+		return t, err
+	}
+	if t.url, err = conn.target(); err != nil {
+		return t, err
+	}
+	t.dial, err = conn.dial(ctx)
+	return t, err
 }
 
 // oneVersion is the version to measure with: the one given, or the newest that

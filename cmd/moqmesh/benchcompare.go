@@ -86,7 +86,7 @@ func findPrograms(cfg *bench.CompareConfig, peers string, quick bool, std stream
 	}
 	cfg.Fanout = []string{self, "bench", "fanout"}
 	cfg.Relays = []bench.Relay{
-		{Name: "moqmesh-relay", Program: filepath.Join(filepath.Dir(self), "moqmesh-relay"), Config: bench.NewerConfig},
+		ourRelay(self),
 		{Name: "moq-relay", Program: filepath.Join(peers, "moq-relay"), Config: bench.NewerConfig},
 		{Name: "moq-relay-0.14.12", Program: filepath.Join(peers, "moq-relay-0.14.12"), Config: bench.OlderConfig},
 	}
