@@ -22,26 +22,26 @@ type decider interface {
 	Next() time.Time
 	Serving(name string) (Choice, bool)
 	Offer(name string, r Reader) (Choice, bool)
+	Source(name string, r Reader) (Choice, bool)
 	Usable(name string, r Reader) bool
 }
 
 // mesh is relays joined by links that take their time, in simulated time.
 type mesh struct {
-	rng    *rand.Rand
-	now    time.Time
-	queue  simQueue
-	seq    int
-	nodes  []*simNode
-	links  []*simLink
-	events int // that were let loose
-	log    []string
+	rng   *rand.Rand
+	now   time.Time
+	queue simQueue
+	seq   int
+	nodes []*simNode
+	links []*simLink
+	log   []string // nil: not kept
 
-	messages int       // announcements and withdrawals on links
-	moves    int       // changes of source, of nodes that carry
-	busy     time.Time // the last of either
-	looping  time.Time // since when data goes in a circle; zero = it does not
-	longest  time.Duration
-	faults   []string
+	publisher uint64
+	messages  int       // announcements and withdrawals on links
+	moves     int       // changes of source, of nodes that carry
+	looping   time.Time // since when data goes in a circle; zero = it does not
+	longest   time.Duration
+	faults    []string
 }
 
 // simLink joins two nodes. price is what each end pays to pull over it.
@@ -62,8 +62,9 @@ type simNode struct {
 	d       decider
 	ends    map[Peer]*simEnd // connections to other nodes
 	order   []Peer
+	clients []Peer // that publish
 	viewers map[string]int
-	pulls   map[string]Peer // where it is subscribed
+	pulls   map[string][]Peer // where it is subscribed
 	carried map[string]bool
 	wake    time.Time
 }
@@ -127,6 +128,9 @@ func (m *mesh) fault(format string, args ...any) {
 }
 
 func (m *mesh) note(format string, args ...any) {
+	if m.log == nil {
+		return
+	}
 	m.log = append(m.log, m.now.Format("04:05.000 ")+fmt.Sprintf(format, args...))
 }
 
@@ -138,8 +142,8 @@ func (m *mesh) add(id uint64, fresh func() decider) *simNode {
 }
 
 func (n *simNode) reset() {
-	n.d, n.ends, n.order = n.fresh(), make(map[Peer]*simEnd), nil
-	n.pulls, n.carried = make(map[string]Peer), make(map[string]bool)
+	n.d, n.ends, n.order, n.clients = n.fresh(), make(map[Peer]*simEnd), nil, nil
+	n.pulls, n.carried = make(map[string][]Peer), make(map[string]bool)
 	if n.viewers == nil {
 		n.viewers = make(map[string]int)
 	}
@@ -263,10 +267,7 @@ func (n *simNode) tell(name string, p Peer) {
 	}
 	m := n.m
 	m.messages++
-	m.busy = m.now
-	if m.log != nil {
-		m.note("%d tells %d: %v %v %d/%d", n.at, end.peer.at, ok, c.Hops, c.Warm, c.Cold)
-	}
+	m.note("%d tells %d: %v %v %d/%d", n.at, end.peer.at, ok, c.Hops, c.Warm, c.Cold)
 	hops := append(slices.Clone(c.Hops), n.id)
 	end.send(m, func(to *simNode) {
 		if !ok {
@@ -306,25 +307,52 @@ func (n *simNode) pull(name string) {
 		n.carried[name] = want
 		n.took(n.d.Carry(n.m.now, name, want))
 	}
-	c, ok := n.d.Serving(name)
-	target := c.Peer
-	if !want || !ok || c.Lingering {
-		target = Local
-	}
-	if old := n.pulls[name]; old != target {
-		n.pulls[name] = target
-		if old != Local {
-			n.subscribe(name, old, false)
+	was, is := n.pulls[name], n.targets(name)
+	n.pulls[name] = is
+	for _, p := range was {
+		if !slices.Contains(is, p) {
+			n.subscribe(name, p, false)
 			n.m.moves++
-			n.m.busy = n.m.now
-		}
-		if target != Local {
-			n.subscribe(name, target, true)
-		}
-		if n.m.log != nil {
-			n.m.note("%d pulls from %d via %v (%v)", n.at, target, c.Hops, c.Reason)
 		}
 	}
+	for _, p := range is {
+		if !slices.Contains(was, p) {
+			n.subscribe(name, p, true)
+			c, _ := n.d.Serving(name)
+			n.m.note("%d pulls from %d; serving via %v (%v)", n.at, p, c.Hops, c.Reason)
+		}
+	}
+}
+
+// targets is where the name is pulled from.
+func (n *simNode) targets(name string) (to []Peer) {
+	readers := []uint64{0}
+	if _, ok := n.d.(*plain); ok {
+		readers = n.readers(name)
+	}
+	if !n.carried[name] {
+		return nil
+	}
+	for _, id := range readers {
+		c, ok := n.d.Source(name, Reader{ID: id})
+		if ok && !c.Lingering && !slices.Contains(to, c.Peer) {
+			to = append(to, c.Peer)
+		}
+	}
+	return to
+}
+
+// readers are the ids that pull from the node, 0 for viewers.
+func (n *simNode) readers(name string) (ids []uint64) {
+	if n.viewers[name] > 0 {
+		ids = append(ids, 0)
+	}
+	for _, p := range n.order {
+		if end := n.ends[p]; end.pulled[name] {
+			ids = append(ids, end.peer.id)
+		}
+	}
+	return ids
 }
 
 // wanted says whether a viewer or a peer is to be served.
@@ -356,22 +384,26 @@ func (n *simNode) view(name string, by int) {
 }
 
 // publish is a client of a node that publishes.
-func (n *simNode) publish(name string, id, seed uint64) (stop func(clean bool)) {
+func (n *simNode) publish(name string, id, seed uint64) {
 	p := nextPeer()
 	n.took(n.d.SetLink(n.m.now, p, Link{ID: id, Stamp: 1<<40 + uint64(p), Own: PriceOf(0)}))
+	n.clients = append(n.clients, p)
 	changes, _ := n.d.Learn(n.m.now, p, name, Route{Hops: []uint64{id}, Warm: seed, Cold: seed})
 	n.took(changes)
-	d := n.d
-	return func(clean bool) {
-		if n.d != d { // restarted since
-			return
-		}
-		if clean {
-			n.took(n.d.Withdraw(n.m.now, p, name))
-		}
-		n.took(n.d.Lose(n.m.now, p))
-		n.pull(name)
+}
+
+// published is how many clients publish.
+func (n *simNode) published() int { return len(n.clients) }
+
+// stop ends the first of them.
+func (n *simNode) stop(clean bool) {
+	p := n.clients[0]
+	n.clients = n.clients[1:]
+	if clean {
+		n.took(n.d.Withdraw(n.m.now, p, "cam"))
 	}
+	n.took(n.d.Lose(n.m.now, p))
+	n.pull("cam")
 }
 
 // restart loses all that a node knows. Its links come back after a while.
@@ -401,25 +433,35 @@ func (m *mesh) watch() {
 	m.longest = max(m.longest, m.now.Sub(m.looping))
 }
 
-// circle follows the serving routes of the nodes that carry a name.
+// circle follows the data of all who pull, upwards.
 func (m *mesh) circle(name string) bool {
 	for _, n := range m.nodes {
-		at := n
-		for steps := 0; at != nil; steps++ {
-			if steps > len(m.nodes) {
-				return true
+		for _, reader := range n.readers(name) {
+			at := n
+			for steps := 0; at != nil; steps++ {
+				if steps > 2*len(m.nodes) {
+					return true
+				}
+				at, reader = at.upstream(name, reader), at.id
 			}
-			at = at.upstream(name)
 		}
 	}
 	return false
 }
 
-func (n *simNode) upstream(name string) *simNode {
+// upstream is the node that n pulls from for a reader; nil = a publisher, or none.
+func (n *simNode) upstream(name string, reader uint64) *simNode {
 	if !n.carried[name] {
 		return nil
 	}
-	if end := n.ends[n.pulls[name]]; end != nil {
+	if _, ok := n.d.(*Table); ok {
+		reader = 0
+	}
+	c, ok := n.d.Source(name, Reader{ID: reader})
+	if !ok || !slices.Contains(n.pulls[name], c.Peer) {
+		return nil
+	}
+	if end := n.ends[c.Peer]; end != nil {
 		return end.peer
 	}
 	return nil
