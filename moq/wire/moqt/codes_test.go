@@ -136,3 +136,20 @@ func TestCloseCodes(t *testing.T) {
 		t.Errorf("anything else closes with %v", got)
 	}
 }
+
+func TestCodeNames(t *testing.T) {
+	for got, want := range map[fmt.Stringer]string{
+		DoesNotExist:              "does not exist",
+		InvalidJoiningRequestID:   "invalid joining request id",
+		OtherRequestCode:          "unassigned",
+		OtherRequestCode + 1:      "request code 23",
+		DoneTrackEnded:            "track ended",
+		OtherDone + 1:             "done status 11",
+		StreamUnknownObjectStatus: "unknown object status",
+		StreamMalformedTrack + 1:  "stream code 10",
+	} {
+		if got.String() != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

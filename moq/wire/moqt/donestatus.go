@@ -1,5 +1,7 @@
 package moqt
 
+import "fmt"
+
 // DoneStatus says why a subscription ended (§10.3). Its values are ours. A
 // draft that has no number for a status sends that of DoneInternalError.
 type DoneStatus uint8
@@ -18,6 +20,28 @@ const (
 	DoneMalformedTrack
 	OtherDone // not in the draft's registry; see PublishDone.Number
 )
+
+var doneStatusNames = [...]string{
+	DoneInternalError:     "internal error",
+	DoneUnauthorized:      "unauthorized",
+	DoneTrackEnded:        "track ended",
+	DoneSubscriptionEnded: "subscription ended",
+	DoneGoingAway:         "going away",
+	DoneExpired:           "expired",
+	DoneTooFarBehind:      "too far behind",
+	DoneUpdateFailed:      "update failed",
+	DoneExcessiveLoad:     "excessive load",
+	DoneMalformedTrack:    "malformed track",
+	OtherDone:             "unassigned",
+}
+
+// String returns the status's name in lower case.
+func (s DoneStatus) String() string {
+	if int(s) < len(doneStatusNames) {
+		return doneStatusNames[s]
+	}
+	return fmt.Sprintf("done status %d", uint8(s))
+}
 
 var doneStatuses = assignments[DoneStatus]{
 	{DoneInternalError, 0x0, Draft14, Draft22},

@@ -6,7 +6,8 @@ import "time"
 // is its zero value. Those a draft does not have are not written; those that 14
 // has as fields of its messages are read into and written from here all the
 // same. Which message may hold which parameter is the session's business: one
-// that is out of place is read like any other.
+// that is out of place is read like any other. Callers keep to MaxParams
+// altogether, of which only tokens and range filters may be many.
 type Params struct {
 	// DeliveryTimeout is how long an object may wait before its stream is reset.
 	DeliveryTimeout Optional[time.Duration]

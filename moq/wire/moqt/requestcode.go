@@ -1,5 +1,7 @@
 package moqt
 
+import "fmt"
+
 // RequestCode says why a request was refused (§10.2). Its values are ours. A
 // draft that has no number for a code sends that of InternalError.
 type RequestCode uint8
@@ -30,6 +32,40 @@ const (
 	InvalidFilter
 	OtherRequestCode // not in the draft's registry; see the message's Number
 )
+
+var requestCodeNames = [...]string{
+	InternalError:           "internal error",
+	Unauthorized:            "unauthorized",
+	Timeout:                 "timeout",
+	NotSupported:            "not supported",
+	MalformedAuthToken:      "malformed auth token",
+	ExpiredAuthToken:        "expired auth token",
+	GoingAway:               "going away",
+	ExcessiveLoad:           "excessive load",
+	DoesNotExist:            "does not exist",
+	InvalidRange:            "invalid range",
+	MalformedTrack:          "malformed track",
+	DuplicateSubscription:   "duplicate subscription",
+	Uninterested:            "uninterested",
+	PrefixOverlap:           "prefix overlap",
+	NamespaceTooLarge:       "namespace too large",
+	InvalidJoiningRequestID: "invalid joining request id",
+	UnknownStatusInRange:    "unknown status in range",
+	NoObjects:               "no objects",
+	UnsupportedExtension:    "unsupported extension",
+	Redirected:              "redirect",
+	ConflictingFilters:      "conflicting filters",
+	InvalidFilter:           "invalid filter",
+	OtherRequestCode:        "unassigned",
+}
+
+// String returns the code's name in lower case.
+func (c RequestCode) String() string {
+	if int(c) < len(requestCodeNames) {
+		return requestCodeNames[c]
+	}
+	return fmt.Sprintf("request code %d", uint8(c))
+}
 
 // redirectNumber is what makes a REQUEST_ERROR have a redirect.
 const redirectNumber = 0x34

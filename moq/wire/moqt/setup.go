@@ -31,8 +31,8 @@ const (
 type Setup struct {
 	// Server says who sends it. From 17 on it is not on the wire.
 	Server bool
-	// Versions are the [Version.Code]s a client offers, best first, or the one a
-	// server picks; on 14 only.
+	// Versions are the [Version.Code]s a client offers, best first, those of
+	// moq-lite among them, or the one a server picks; on 14 only.
 	Versions []uint64
 
 	// Path is the request path with its query, and Authority the host; from a

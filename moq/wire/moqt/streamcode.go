@@ -1,5 +1,7 @@
 package moqt
 
+import "fmt"
+
 // StreamCode is why a stream is reset or its reading given up (§10.4). Its
 // values are ours.
 type StreamCode uint8
@@ -17,6 +19,27 @@ const (
 	StreamExcessiveLoad
 	StreamMalformedTrack
 )
+
+var streamCodeNames = [...]string{
+	StreamInternalError:       "internal error",
+	StreamCancelled:           "cancelled",
+	StreamDeliveryTimeout:     "delivery timeout",
+	StreamSessionClosed:       "session closed",
+	StreamGoingAway:           "going away",
+	StreamTooFarBehind:        "too far behind",
+	StreamUnknownObjectStatus: "unknown object status",
+	StreamExpiredAuthToken:    "expired auth token",
+	StreamExcessiveLoad:       "excessive load",
+	StreamMalformedTrack:      "malformed track",
+}
+
+// String returns the code's name in lower case.
+func (c StreamCode) String() string {
+	if int(c) < len(streamCodeNames) {
+		return streamCodeNames[c]
+	}
+	return fmt.Sprintf("stream code %d", uint8(c))
+}
 
 var streamCodes = assignments[StreamCode]{
 	{StreamInternalError, 0x0, Draft14, Draft22},
