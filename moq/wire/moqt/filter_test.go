@@ -68,12 +68,11 @@ func checkFilter(t *testing.T, v Version, f Filter, want string, reads Filter) {
 		t.Errorf("%s: %+v is written %s, want %s", v, f, got, want)
 	}
 	r := d.reader(b)
-	got := Filter{}
+	read := r.filter
 	if v == Draft14 {
-		got = r.taggedFilter()
-	} else {
-		got = r.filter()
+		read = r.taggedFilter
 	}
+	got := read()
 	if diff := cmp.Diff(reads, got); diff != "" || r.Close() != nil {
 		t.Errorf("%s: %x: %v: -want +got\n%s", v, b, r.Close(), diff)
 	}
