@@ -194,6 +194,28 @@ func (c *Cluster) raiseAlarm(now time.Time) {
 	c.cfg.Log.Error("no cluster peer is connected", "dur", alone.Round(time.Second), "peers", wanted)
 }
 
+// Goaway tells every peer that we dialled that this relay is about to leave. Peers
+// that dialled us are told by whoever accepted them.
+func (c *Cluster) Goaway(ctx context.Context) {
+	c.mu.Lock()
+	var live []Session
+	for _, l := range c.links {
+		if s := l.session(); s != nil {
+			live = append(live, s)
+		}
+	}
+	c.mu.Unlock()
+	var told sync.WaitGroup
+	for _, s := range live {
+		told.Go(func() {
+			if err := s.Goaway(ctx, ""); err != nil {
+				c.cfg.Log.Debug("goaway", "err", err)
+			}
+		})
+	}
+	told.Wait()
+}
+
 func (c *Cluster) linked() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -46,6 +46,8 @@ type Session interface {
 	SetLinkCost(price lite.Optional)
 	// Idle says whether no subscription runs in either direction.
 	Idle() bool
+	// Goaway tells the peer that we leave, for uri where that is not empty.
+	Goaway(ctx context.Context, uri string) error
 	// Stats is what the transport knows of the path.
 	Stats() session.Stats
 }
@@ -68,10 +70,3 @@ type clientSession struct{ *client.Client }
 
 // Stats is what the transport knows of the path.
 func (c clientSession) Stats() session.Stats { return c.Conn().Stats() }
-
-// SetLinkCost re-prices the session.
-func (c clientSession) SetLinkCost(price lite.Optional) {
-	if s, ok := any(c.Session).(interface{ SetLinkCost(lite.Optional) }); ok {
-		s.SetLinkCost(price)
-	}
-}

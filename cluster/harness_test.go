@@ -68,6 +68,8 @@ func (s *fakeSession) SetLinkCost(p lite.Optional) {
 	s.prices = append(s.prices, p)
 }
 
+func (s *fakeSession) Goaway(context.Context, string) error { return nil }
+
 func (s *fakeSession) Idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

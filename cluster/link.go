@@ -39,9 +39,9 @@ type link struct {
 	measure         *time.Timer // the next sample is due
 	sessions        sync.WaitGroup
 
-	mu     sync.Mutex // guards status and probe
-	status LinkStatus
-	probe  Session // asked for figures; nil = there is no session
+	mu      sync.Mutex // guards status and serving
+	status  LinkStatus
+	serving Session // nil = there is no session
 }
 
 func newLink(c *Cluster, e peers.Entry) *link {

@@ -120,21 +120,28 @@ func (c *Cluster) Nodes() []NodeStatus {
 // snapshot is the link's status with the figures of now.
 func (l *link) snapshot() LinkStatus {
 	l.mu.Lock()
-	s, probe := l.status, l.probe
+	s := l.status
 	l.mu.Unlock()
-	if probe != nil {
-		s.Stats = probe.Stats()
+	if live := l.session(); live != nil {
+		s.Stats = live.Stats()
 	}
 	return s
+}
+
+// session is the one that serves now; nil = none.
+func (l *link) session() Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.serving
 }
 
 // publish makes the link's state visible to others.
 func (l *link) publish() {
 	s := LinkStatus{Peer: string(l.key), State: l.state(), Attempts: l.attempts, Err: l.lastErr}
-	var probe Session
+	var serving Session
 	s.Price, s.PriceFrom = l.pricing()
 	if l.live != nil {
-		s.HopID, s.Conn, s.Proto, probe = l.live.id, l.live.session.Conn, l.live.session.Proto, l.live.session.Session
+		s.HopID, s.Conn, s.Proto, serving = l.live.id, l.live.session.Conn, l.live.session.Proto, l.live.session.Session
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +149,7 @@ func (l *link) publish() {
 	if s.State != l.status.State || s.Since.IsZero() {
 		s.Since = time.Now()
 	}
-	l.status, l.probe = s, probe
+	l.status, l.serving = s, serving
 }
 
 func (l *link) state() State {
