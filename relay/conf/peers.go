@@ -1,10 +1,13 @@
 package conf
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/moqmesh/moqmesh/cluster/peers"
 	"github.com/moqmesh/moqmesh/internal/config"
 )
 
@@ -106,6 +109,41 @@ func wholeNumber(v any) (*uint64, error) {
 	u := uint64(n)
 	return &u, nil
 }
+
+// Entry is the peer as package peers has it. bare: its URL is only a host, which is
+// taken as https. Errors do not repeat the URL.
+func (p Peer) Entry() (e peers.Entry, bare bool, err error) {
+	return peers.Object{URL: p.URL, Cost: p.Cost, Egress: p.Egress, Token: p.Token, ID: p.ID}.Entry()
+}
+
+// Entries are the relays to dial, each once, and the names of those that are given as
+// a bare host. The error tells all that is wrong.
+func (c Cluster) Entries() (list []peers.Entry, bare []string, err error) {
+	var errs []error
+	for i, p := range c.Connect {
+		e, isBare, err := p.Entry()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("entry %d: %w", i+1, err))
+			continue
+		}
+		if isBare {
+			bare = append(bare, e.String())
+		}
+		list = append(list, e)
+	}
+	if len(errs) > 0 {
+		return nil, nil, errors.Join(errs...)
+	}
+	var own peers.Key
+	if node, err := peers.ParseNode(c.NodeURL()); err == nil {
+		own = node.Key
+	}
+	list, err = peers.Unique(list, own)
+	return list, bare, err
+}
+
+// NodeURL is this relay's own URL, whichever way it is given; "" where it is not.
+func (c Cluster) NodeURL() string { return cmp.Or(c.Node, c.Mesh.Node) }
 
 func sortedNames[V any](t map[string]V) []string {
 	names := make([]string, 0, len(t))

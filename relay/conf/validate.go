@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/moqmesh/moqmesh/cluster/peers"
 	"github.com/moqmesh/moqmesh/internal/config"
 )
 
@@ -21,7 +22,6 @@ func (r Relay) problems() config.Problems {
 	c.connect(r.Connect)
 	c.quic(r.QUIC)
 	c.cluster(r.Cluster)
-	c.refuseLater(r)
 	c.auth(r)
 	c.web(r.Web)
 	c.cache(r.Cache)
@@ -98,15 +98,16 @@ func (c *checker) cluster(l Cluster) {
 		c.fail(*l.ID >= 1<<62, "cluster.id", "--cluster-id must be below 2^62 (wire varint limit), got %d", *l.ID)
 	}
 	c.fail(l.MaxHops < 1 || l.MaxHops > 32, "cluster.max_hops", "--cluster-max-hops must be from 1 to 32")
-	c.fail(strings.Contains(l.Node, "jwt=") || strings.Contains(l.Mesh.Node, "jwt="), "cluster.node",
-		"holds a token (jwt=), but it is announced to other relays and logged")
-	node := l.Node
-	if node == "" {
-		node = l.Mesh.Node
+	node := l.NodeURL()
+	if node != "" {
+		_, err := peers.ParseNode(node)
+		c.fail(err != nil, "cluster.node", "%v", err)
 	}
 	c.fail(l.Mesh.On && node == "", "cluster.mesh", "--cluster-mesh needs --cluster-node")
 	c.fail(l.Mesh.Node != "" && l.Mesh.Node != node, "cluster.mesh",
 		"the released form with a URL conflicts with cluster.node: set cluster.mesh to true")
+	_, _, err := l.Entries()
+	c.fail(err != nil, "cluster.connect", "%v", err)
 	c.notNegative("cluster.linger", l.Linger)
 }
 
