@@ -2,8 +2,8 @@ package moqt
 
 import "github.com/moqmesh/moqmesh/moq/wire"
 
-// Dialect is what the layout of a session's control messages depends on. It is
-// known once both sides' [Setup] is.
+// Dialect is what the layout of a session's control messages depends on. Its
+// version alone is enough for a [Setup]; [Settle] makes the rest of two of them.
 type Dialect struct {
 	Version Version
 	// Cluster says that both sides declared a hop id, so that advertisements

@@ -31,6 +31,10 @@ func (s *scanner) varint() uint64 {
 	if s.stopped() {
 		return 0
 	}
+	if rest := s.b[s.n:]; len(rest) > 0 && rest[0] < 0x40 { // itself in every encoding
+		s.n++
+		return uint64(rest[0])
+	}
 	v, n, err := s.enc.Parse(s.b[s.n:])
 	s.n += n
 	s.err = err

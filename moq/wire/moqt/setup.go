@@ -98,39 +98,50 @@ func (m Setup) kind(v Version) Type {
 	}
 }
 
+// optionWriter appends the setup options that a draft has.
+type optionWriter struct {
+	*pairs
+	v Version
+}
+
 func (m Setup) appendOptions(b []byte, v Version) []byte {
-	w := barePairs(b, v)
+	w := optionWriter{barePairs(b, v), v}
 	if v <= Draft16 {
-		w = countedPairs(b, v)
+		w.pairs = countedPairs(b, v)
 	}
-	number := func(id, n uint64, present bool) {
-		if present && hasOption(id, v) {
-			w.number(id, n)
-		}
-	}
-	text := func(id uint64, s string) {
-		if s != "" {
-			w.string(id, s)
-		}
-	}
-	text(optionPath, m.Path)
-	number(optionMaxRequestID, m.MaxRequestID, m.MaxRequestID != 0)
+	w.text(optionPath, m.Path)
+	w.positive(optionMaxRequestID, m.MaxRequestID)
 	for _, t := range m.Tokens {
 		w.nested(optionToken, func(b []byte) []byte { return t.append(b, w.enc) })
 	}
-	number(optionMaxTokenCache, m.MaxTokenCache, m.MaxTokenCache != 0)
-	text(optionAuthority, m.Authority)
-	number(optionMaxFilterRanges, m.MaxFilterRanges, m.MaxFilterRanges != 0)
-	text(optionImplementation, m.Implementation)
-	number(optionMaxRequestUpdates, m.MaxRequestUpdates.V, m.MaxRequestUpdates.OK)
-	number(optionHopID, m.HopID.V, m.HopID.OK)
+	w.positive(optionMaxTokenCache, m.MaxTokenCache)
+	w.text(optionAuthority, m.Authority)
+	w.positive(optionMaxFilterRanges, m.MaxFilterRanges)
+	w.text(optionImplementation, m.Implementation)
+	w.optional(optionMaxRequestUpdates, m.MaxRequestUpdates)
+	w.optional(optionHopID, m.HopID)
 	if m.RelayHops.OK && hasOption(optionRelayHops, v) {
 		w.nested(optionRelayHops, func(b []byte) []byte { return w.enc.AppendVarint(b, m.RelayHops.V) })
 	}
-	number(optionRelayCost, m.RelayCost.V, m.RelayCost.OK)
-	number(optionSolicit, oneIf(m.Solicit.V), m.Solicit.OK)
-	number(optionHidden, 1, m.Hidden)
+	w.optional(optionRelayCost, m.RelayCost)
+	w.optional(optionSolicit, Optional[uint64]{oneIf(m.Solicit.V), m.Solicit.OK})
+	w.positive(optionHidden, oneIf(m.Hidden))
 	return w.b
+}
+
+func (w optionWriter) optional(id uint64, n Optional[uint64]) {
+	if n.OK && hasOption(id, w.v) {
+		w.number(id, n.V)
+	}
+}
+
+// positive appends a number whose absence means 0.
+func (w optionWriter) positive(id, n uint64) { w.optional(id, Optional[uint64]{n, n != 0}) }
+
+func (w optionWriter) text(id uint64, s string) {
+	if s != "" {
+		w.string(id, s)
+	}
 }
 
 func oneIf(f bool) uint64 {
