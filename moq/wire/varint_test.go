@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"testing"
@@ -140,11 +141,13 @@ func (r byteReader) ReadByte() (byte, error) {
 
 func BenchmarkParse(b *testing.B) {
 	for _, enc := range encodings {
-		in := enc.AppendVarint(nil, 70000)
-		for b.Loop() {
-			if _, n, _ := enc.Parse(in); n == 0 {
-				b.Fatal("not parsed")
+		b.Run(fmt.Sprint(enc), func(b *testing.B) {
+			in := enc.AppendVarint(nil, 70000)
+			for b.Loop() {
+				if _, n, _ := enc.Parse(in); n == 0 {
+					b.Fatal("not parsed")
+				}
 			}
-		}
+		})
 	}
 }
