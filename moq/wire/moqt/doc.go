@@ -5,7 +5,7 @@
 // Control messages are framed alike: a type, a length of two bytes, a body.
 // [ReadMessage] takes one off a stream and [Decode] turns it into the struct it
 // is, for a type switch; every one is a [Message]. What their layout depends on
-// is a [Dialect]: the draft, and what the two [Setup]s settled. One struct
+// is a [Dialect]: the draft, and what [Settle] makes of the two [Setup]s. One struct
 // stands for a message in all drafts: what 14 has as fields and later drafts as
 // parameters is in [Params], ranges are inclusive in a [Filter], and codes have
 // names of ours ([RequestCode], [DoneStatus], [StreamCode]), because drafts

@@ -29,9 +29,9 @@ func (v Version) HasJoiningFetch() bool { return v <= Draft19 }
 func (v Version) HasFill() bool { return v >= Draft20 }
 
 // FinCancels reports whether the end of a request stream by its opener cancels
-// the request, as peers have it; from 19 on it only says that no update follows
-// (§5.3).
-func (v Version) FinCancels() bool { return v == Draft17 || v == Draft18 }
+// the request, as peers have it: of a namespace stream on 16, of any on 17 and
+// 18. From 19 on it only says that no update follows (§5.3).
+func (v Version) FinCancels() bool { return Draft16 <= v && v <= Draft18 }
 
 // HasRepeatedSubscriptions reports whether a track may be subscribed to twice.
 func (v Version) HasRepeatedSubscriptions() bool { return v >= Draft19 }

@@ -48,7 +48,7 @@ func TestFeatures(t *testing.T) {
 		"track properties":  {Version.HasTrackProperties, "..xxxxxxx"},
 		"joining fetch":     {Version.HasJoiningFetch, "xxxxxx..."},
 		"fill":              {Version.HasFill, "......xxx"},
-		"FIN cancels":       {Version.FinCancels, "...xx...."},
+		"FIN cancels":       {Version.FinCancels, "..xxx...."},
 		"two subscriptions": {Version.HasRepeatedSubscriptions, ".....xxxx"},
 	}
 	for name, tt := range tests {
