@@ -24,6 +24,7 @@ func appCode(status int) session.SessionCode { return session.SessionCode(64 + s
 // arrival is a connection with what is known before its SETUP.
 type arrival struct {
 	conn      session.Conn
+	listener  string // quic, http or https
 	transport string
 	alpn      string
 	request   auth.Request
@@ -32,7 +33,7 @@ type arrival struct {
 
 // serveIncoming serves a QUIC or WebTransport connection.
 func (r *Relay) serveIncoming(ctx context.Context, in *transport.Incoming) {
-	a := arrival{conn: in.Conn, transport: in.Transport, alpn: in.ALPN}
+	a := arrival{conn: in.Conn, listener: "quic", transport: in.Transport, alpn: in.ALPN}
 	a.request = auth.Request{
 		Transport: in.Transport, ServerName: in.TLS.ServerName,
 		Remote: addrPort(in.Conn.RemoteAddr()), Certificate: leaf(in.TLS.VerifiedChains),
@@ -65,6 +66,7 @@ func addrPort(a net.Addr) netip.AddrPort {
 // serveSession takes a connection through SETUP and authorisation and serves it
 // to its end.
 func (r *Relay) serveSession(ctx context.Context, a arrival) {
+	r.arrivals.came(time.Now(), arrivalKind{a.listener, a.transport})
 	e, reason := r.sessions.admit(a)
 	log := r.log.With("conn", e.id)
 	if reason != "" {
@@ -76,6 +78,7 @@ func (r *Relay) serveSession(ctx context.Context, a arrival) {
 	defer r.sessions.remove(e)
 	s, err := r.handshake(ctx, a, log)
 	if err != nil {
+		r.refusals.add(refusedSetup)
 		log.Debug("handshake", "err", err)
 		return
 	}
@@ -160,6 +163,7 @@ func (r *Relay) authorise(ctx context.Context, a arrival, s *session.Session) (a
 func (r *Relay) refuse(s *session.Session, log *slog.Logger, err error) {
 	var refusal *auth.Refusal
 	if !errors.As(err, &refusal) {
+		r.refusals.add(refusedSetup)
 		s.Close(session.CodeInternal, "")
 		return
 	}
@@ -174,7 +178,8 @@ func (r *Relay) refuse(s *session.Session, log *slog.Logger, err error) {
 // runSession serves an authorised session, at most until its grant expires.
 func (r *Relay) runSession(ctx context.Context, s *session.Session, e *live, g auth.Grant, log *slog.Logger) {
 	setup, _ := s.PeerSetup(ctx)
-	e.open(s, g, setup)
+	counts := r.tiers.get(g.Tier)
+	e.open(s, g, setup, counts)
 	if r.draining.Load() {
 		r.sayGoodbye(ctx, s)
 	}
@@ -187,13 +192,18 @@ func (r *Relay) runSession(ctx context.Context, s *session.Session, e *live, g a
 	}
 	log.Info("session accepted", "transport", e.transport, "proto", s.Version().String(),
 		"tier", g.Tier, "root", g.Root, "subject", g.Subject)
-	err := s.Run(ctx, session.Access{
+	leave, err := r.joinCluster(s, e, g, setup)
+	if err != nil {
+		return
+	}
+	defer leave()
+	err = s.Run(ctx, r.cluster.Restrict(session.Access{
 		Origin: r.origin, Root: g.Root,
 		Publish: g.Publish.Match, Subscribe: g.Subscribe.Match,
 		NoPublish:   len(g.Publish) == 0 || setup.Role == lite.RoleSubscriber,
 		NoSubscribe: len(g.Subscribe) == 0 || setup.Role == lite.RolePublisher,
 		Peer:        g.Peer,
-		Counters:    r.tiers.counters(g.Tier),
-	})
+		Counters:    &counts.Counters,
+	}, e.id, setup.Hop))
 	log.Info("connection closed", "err", err, "dur", time.Since(e.started).Round(time.Millisecond))
 }

@@ -23,7 +23,7 @@ func authConfig(cfg conf.Relay) auth.Config {
 // newAuth makes the authoriser of a configuration. It needs r.dials.
 func (r *Relay) newAuth(cfg conf.Relay) (*auth.Authorizer, error) {
 	a := authConfig(cfg)
-	a.Log, a.OnRefusal = r.log, r.refusals.add
+	a.Log, a.OnRefusal, a.ClusterToken = r.log, r.refusals.add, r.clusterToken
 	if r.dials != nil {
 		a.Client = r.dials.HTTPClient()
 	}

@@ -3,8 +3,6 @@ package relay
 import (
 	"context"
 	"time"
-
-	"github.com/moqmesh/moqmesh/internal/proc"
 )
 
 // governEvery is how often the cache is fitted to the memory that is free.
@@ -34,9 +32,9 @@ func (r *Relay) keepCache(ctx context.Context) error {
 func (r *Relay) govern() {
 	c := r.cfg.Load().Cache
 	r.cache.SetMaxAge(c.Duration)
-	mem, err := proc.ReadMemory()
+	mem, err := r.memory()
 	if err != nil {
-		r.cache.SetCapacity(int64(c.Capacity.Bytes))
+		r.cache.SetCapacity(int64(c.Capacity.Bytes)) // a share of what nobody knows is no bound
 		return
 	}
 	r.cache.SetCapacity(capacity(c.Capacity.Of(int64(mem.Total)), c.Headroom.Of(int64(mem.Total)),

@@ -12,41 +12,47 @@ import (
 // that an auth API cannot grow the metrics without end.
 const maxTiers = 32
 
-// tiers holds the traffic counters by tier.
-type tiers struct {
+// tier counts what the sessions of one class of service do.
+type tier struct {
+	session.Counters
 	opened, closed atomic.Uint64 // sessions
-
-	mu     sync.Mutex
-	byName map[string]*session.Counters
 }
 
-func newTiers() *tiers {
-	return &tiers{byName: map[string]*session.Counters{"": new(session.Counters)}}
+// tiers holds what is counted by tier.
+type tiers struct {
+	mu     sync.Mutex // guards byName
+	byName map[string]*tier
 }
 
-func (t *tiers) counters(tier string) *session.Counters {
+func newTiers() *tiers { return &tiers{byName: map[string]*tier{"": new(tier)}} }
+
+// get returns the counts of a tier; "" is for sessions without one.
+func (t *tiers) get(name string) *tier {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c := t.byName[tier]; c != nil {
+	if c := t.byName[name]; c != nil {
 		return c
 	}
 	if len(t.byName) >= maxTiers {
-		tier = "other"
+		name = "other"
 	}
-	c := t.byName[tier]
+	c := t.byName[name]
 	if c == nil {
-		c = new(session.Counters)
-		t.byName[tier] = c
+		c = new(tier)
+		t.byName[name] = c
 	}
 	return c
 }
 
+// counters are those that sessions of a tier share.
+func (t *tiers) counters(name string) *session.Counters { return &t.get(name).Counters }
+
 // each calls f for every tier.
-func (t *tiers) each(f func(tier string, c *session.Counters)) {
+func (t *tiers) each(f func(name string, c *tier)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for tier, c := range t.byName {
-		f(tier, c)
+	for name, c := range t.byName {
+		f(name, c)
 	}
 }
 
@@ -55,7 +61,7 @@ type refusals struct{ byReason map[string]*atomic.Uint64 }
 
 func newRefusals() *refusals {
 	r := &refusals{byReason: make(map[string]*atomic.Uint64)}
-	for _, reason := range append(auth.Codes(), refusedSessions, refusedAddress, "other") {
+	for _, reason := range append(auth.Codes(), refusedSessions, refusedAddress, refusedSetup, "other") {
 		r.byReason[reason] = new(atomic.Uint64)
 	}
 	return r

@@ -21,6 +21,11 @@ func (r *Relay) drain(kill context.Context) {
 			r.handlers.Go(func() { r.sayGoodbye(kill, s) })
 		}
 	}
+	r.handlers.Go(func() {
+		ctx, cancel := context.WithTimeout(kill, drainNotice)
+		defer cancel()
+		r.cluster.Goaway(ctx)
+	})
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {

@@ -1,12 +1,14 @@
 package relay
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
 	"path"
+	"slices"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -80,6 +82,32 @@ func (e *live) info() sessionInfo {
 	return i
 }
 
+// listenerInfo is one listener in /sessions.
+type listenerInfo struct {
+	Listener string `json:"listener"`
+	Addr     string `json:"addr"`
+	// LastSession is when a session last came in, in Unix seconds by transport; 0 = none yet.
+	LastSession map[string]float64 `json:"last_session"`
+}
+
+// listeners are the open listeners for sessions, by name.
+func (r *Relay) listeners() []listenerInfo {
+	list, last := []listenerInfo{}, r.arrivals.all()
+	for name, addr := range r.Addrs() {
+		i := listenerInfo{Listener: name, Addr: addr.String(), LastSession: make(map[string]float64)}
+		for kind, at := range last {
+			if kind.listener == name {
+				i.LastSession[kind.transport] = at
+			}
+		}
+		if len(i.LastSession) > 0 {
+			list = append(list, i)
+		}
+	}
+	slices.SortFunc(list, func(a, b listenerInfo) int { return cmp.Compare(a.Listener, b.Listener) })
+	return list
+}
+
 // sessionFilter matches one field of a session against a query value.
 type sessionFilter func(i sessionInfo, value string) (bool, error)
 
@@ -136,7 +164,7 @@ func (r *Relay) serveSessions(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"sessions": list})
+	writeJSON(w, http.StatusOK, map[string]any{"sessions": list, "listeners": r.listeners()})
 }
 
 func filter(list []sessionInfo, match sessionFilter, values []string) ([]sessionInfo, error) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/moqmesh/moqmesh/moq/client"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
@@ -86,11 +87,13 @@ func TestB7MetricsShape(t *testing.T) {
 		`moqmesh_relay_groups_total{role="publisher",tier=""}`:                3,
 		`moqmesh_relay_subscriptions_opened_total{role="publisher",tier=""}`:  1,
 		`moqmesh_relay_subscriptions_opened_total{role="subscriber",tier=""}`: 1,
+		`moqmesh_relay_viewers_opened_total{role="publisher",tier=""}`:        1,
+		`moqmesh_relay_viewers_opened_total{role="subscriber",tier=""}`:       1,
 		`moqmesh_relay_sessions{transport="quic"}`:                            1,
 		`moqmesh_relay_sessions{transport="webtransport"}`:                    1,
 		`moqmesh_relay_sessions{transport="websocket"}`:                       0,
-		`moqmesh_relay_sessions_opened_total`:                                 2,
-		`moqmesh_relay_sessions_closed_total`:                                 0,
+		`moqmesh_relay_sessions_opened_total{tier=""}`:                        2,
+		`moqmesh_relay_sessions_closed_total{tier=""}`:                        0,
 		`moqmesh_relay_broadcasts`:                                            1,
 		`moqmesh_relay_draining_sessions`:                                     0,
 	} {
@@ -106,10 +109,28 @@ func TestB7MetricsShape(t *testing.T) {
 	sub.leave()
 	n.settled(t, 0)
 	m = n.scrape(t)
-	for _, what := range []string{"subscriptions_opened_total", "subscriptions_closed_total"} {
+	for _, what := range []string{"subscriptions_opened_total", "subscriptions_closed_total", "viewers_opened_total", "viewers_closed_total"} {
 		if got := m.sum(prefix + what); got != 2 {
 			t.Errorf("%s = %v after the end, want 2", what, got)
 		}
+	}
+}
+
+// Of the groups that arrive while a viewer is there, one in 16 is timed, and no way
+// through the relay is longer than the test.
+func TestForwardingIsTimed(t *testing.T) {
+	n := start(t)
+	began := time.Now()
+	w := dial(t, n.url("moqt", "/")).publish(t, "x", "video")
+	s := dial(t, n.url("https", "/")).view(t, "x", "video")
+	for i := range uint64(16) {
+		write(t, w, i, "frame")
+		expect(t, s, i, "frame")
+	}
+	m := n.scrape(t)
+	count, sum := m.value[prefix+`forward_seconds_count{tier=""}`], m.value[prefix+`forward_seconds_sum{tier=""}`]
+	if count != 1 || sum <= 0 || sum > time.Since(began).Seconds() {
+		t.Errorf("%v groups of 16 timed, %v s in all; want one", count, sum)
 	}
 }
 

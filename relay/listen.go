@@ -1,11 +1,14 @@
 package relay
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"time"
+	"strings"
+	"syscall"
 
 	"github.com/moqmesh/moqmesh/internal/certs"
 	"github.com/moqmesh/moqmesh/moq/transport"
@@ -46,11 +49,11 @@ func (r *Relay) listenQUIC(cfg *conf.Relay) error {
 	}
 	pc, err := net.ListenPacket("udp", string(cfg.Listen.Bind))
 	if err != nil {
-		return fmt.Errorf("listen.bind: %w", err)
+		return bindError("listen.bind", string(cfg.Listen.Bind), err)
 	}
 	r.quic, err = transport.Listen(pc, transport.ListenConfig{
 		ALPNs: transport.ALPNs(r.versions), TLS: r.certs.TLS(), QUIC: quicConfig(cfg.QUIC),
-		Handshake: handshakeTime(cfg.Listen.Timeout), Refuse: r.sessions.refuse, Log: r.log,
+		Handshake: cmp.Or(cfg.Listen.Timeout, forever), Refuse: r.sessions.refuse, Log: r.log,
 	})
 	if err != nil {
 		return err
@@ -62,20 +65,20 @@ func (r *Relay) listenQUIC(cfg *conf.Relay) error {
 func (r *Relay) listenWeb(cfg *conf.Relay) error {
 	public := r.publicHandler()
 	for _, l := range []struct {
-		name, addr string
-		tls        *certs.Store
-		handler    http.Handler
+		name, key, addr string
+		tls             *certs.Store
+		handler         http.Handler
 	}{
-		{"http", string(cfg.Web.HTTP.Listen), nil, public},
-		{"https", string(cfg.Web.HTTPS.Listen), r.webCerts, public},
-		{"internal", string(cfg.Internal.Listen), nil, r.internalHandler()},
+		{"http", "web.http.listen", string(cfg.Web.HTTP.Listen), nil, public},
+		{"https", "web.https.listen", string(cfg.Web.HTTPS.Listen), r.webCerts, public},
+		{"internal", "internal.listen", string(cfg.Internal.Listen), nil, r.internalHandler()},
 	} {
 		if l.addr == "" {
 			continue
 		}
 		w, err := listenHTTP(l.name, l.addr, l.tls, l.handler, cfg.Listen.Timeout, r.log)
 		if err != nil {
-			return err
+			return bindError(l.key, l.addr, err)
 		}
 		if l.name == "internal" {
 			r.internal = w
@@ -87,13 +90,13 @@ func (r *Relay) listenWeb(cfg *conf.Relay) error {
 	return nil
 }
 
-// handshakeTime says "none" as a time that nobody waits for: the listener reads
-// zero as its default.
-func handshakeTime(d time.Duration) time.Duration {
-	if d == 0 {
-		return 24 * time.Hour
+// bindError says which setting could not be served, and what to write where the
+// machine has no IPv6.
+func bindError(key, addr string, err error) error {
+	if host, port, _ := net.SplitHostPort(addr); errors.Is(err, syscall.EAFNOSUPPORT) && strings.Contains(host, ":") {
+		return fmt.Errorf("%s: this machine has no IPv6; an IPv4 address such as 0.0.0.0:%s would do: %w", key, port, err)
 	}
-	return d
+	return fmt.Errorf("%s: %w", key, err)
 }
 
 func (r *Relay) closeSockets() {

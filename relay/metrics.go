@@ -42,6 +42,8 @@ var trafficSeries = []struct {
 	{series("fetches_total", "Fetches of single groups.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Fetches.Load() }},
 	{series("subscriptions_closed_total", "Subscriptions ended, never more than were begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.SubscriptionsClosed.Load() }},
 	{series("subscriptions_opened_total", "Subscriptions begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.SubscriptionsOpened.Load() }},
+	{series("viewers_closed_total", "Ends of viewing, never more than beginnings.", "tier", "role"), func(t *session.Traffic) uint64 { return t.BroadcastsClosed.Load() }},
+	{series("viewers_opened_total", "Sessions that began to view a broadcast: with its first subscription there.", "tier", "role"), func(t *session.Traffic) uint64 { return t.Broadcasts.Load() }},
 	{series("announces_ended_total", "Announcements ended.", "tier", "role"), func(t *session.Traffic) uint64 { return t.AnnouncesEnded.Load() }},
 	{series("announces_started_total", "Announcements begun.", "tier", "role"), func(t *session.Traffic) uint64 { return t.AnnouncesStarted.Load() }},
 }
@@ -63,8 +65,8 @@ var eventSeries = []struct {
 var (
 	controlSentDesc     = series("control_tx_bytes_total", "Bytes of control messages sent.", "tier", "class")
 	controlReceivedDesc = series("control_rx_bytes_total", "Bytes of control messages received.", "tier", "class")
-	openedDesc          = series("sessions_opened_total", "Sessions taken in.")
-	closedDesc          = series("sessions_closed_total", "Sessions ended, never more than were taken in.")
+	openedDesc          = series("sessions_opened_total", "Sessions authorised and taken in.", "tier")
+	closedDesc          = series("sessions_closed_total", "Sessions ended, never more than were taken in.", "tier")
 	endedDesc           = series("sessions_ended_total", "Sessions served and ended.", "tier", "reason")
 	refusedDesc         = series("sessions_refused_total", "Sessions and requests refused.", "reason")
 	sessionsDesc        = series("sessions", "Sessions open.", "transport")
@@ -74,11 +76,13 @@ var (
 	cacheGroupsDesc     = series("cache_groups", "Groups held.")
 	cacheDroppedDesc    = series("cache_dropped_groups_total", "Groups dropped from the cache.", "reason")
 	rttDesc             = series("session_rtt_seconds", "Round trip time of the open sessions.")
+	forwardDesc         = series("forward_seconds", "Time from a group's arrival to the hand-over of its first bytes to a viewer's stream; one group in 16 of a session, of those that arrive while it views.", "tier")
 	queueDesc           = series("session_queue_bytes", "Bytes queued for the open sessions and not yet sent, as estimated.")
 	broadcastsDesc      = series("broadcasts", "Paths announced now.")
 	buildDesc           = series("build_info", "Version of the relay.", "version")
 	acceptFailuresDesc  = series("accept_failures_total", "Failures to accept a TCP connection.", "listener", "class")
 	acceptStalledDesc   = series("accept_stalled_seconds", "How long accepting has been failing.", "listener")
+	lastSessionDesc     = series("last_session_timestamp_seconds", "Unix time at which a session last came in over a listener and a transport; 0 = none yet.", "listener", "transport")
 	unmatchedDesc       = series("tls_unmatched_names_total", "Handshakes for a server name without a certificate of its own.")
 )
 
@@ -91,7 +95,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	}
 	for _, d := range []*prometheus.Desc{controlSentDesc, controlReceivedDesc, openedDesc, closedDesc, endedDesc, refusedDesc,
 		sessionsDesc, drainingDesc, cacheBytesDesc, cacheCapacityDesc, cacheGroupsDesc, cacheDroppedDesc, rttDesc,
-		queueDesc, broadcastsDesc, buildDesc, unmatchedDesc, acceptFailuresDesc, acceptStalledDesc} {
+		forwardDesc, queueDesc, broadcastsDesc, buildDesc, unmatchedDesc, acceptFailuresDesc, acceptStalledDesc, lastSessionDesc} {
 		ch <- d
 	}
 }
@@ -120,13 +124,16 @@ func gauge(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
 }
 
 func (c collector) collectTiers(ch chan<- prometheus.Metric) {
-	c.r.tiers.each(func(tier string, n *session.Counters) {
+	c.r.tiers.each(func(tier string, n *tier) {
+		ch <- counter(closedDesc, n.closed.Load(), tier) // first: it never exceeds what was opened
+		ch <- counter(openedDesc, n.opened.Load(), tier)
+		ch <- delays(forwardDesc, &n.Forwarding, tier)
 		for _, s := range trafficSeries {
 			ch <- counter(s.desc, s.read(&n.Egress), tier, "publisher")
 			ch <- counter(s.desc, s.read(&n.Ingress), tier, "subscriber")
 		}
 		for _, s := range eventSeries {
-			ch <- counter(s.desc, s.read(n), tier)
+			ch <- counter(s.desc, s.read(&n.Counters), tier)
 		}
 		for class, name := range session.Classes {
 			ch <- counter(controlSentDesc, n.Control.Sent[class].Load(), tier, name)
@@ -136,9 +143,6 @@ func (c collector) collectTiers(ch chan<- prometheus.Metric) {
 			ch <- counter(endedDesc, n.Ended[end].Load(), tier, reason)
 		}
 	})
-	closed := c.r.tiers.closed.Load() // first: it never exceeds what was opened
-	ch <- counter(closedDesc, closed)
-	ch <- counter(openedDesc, c.r.tiers.opened.Load())
 }
 
 var (
@@ -180,7 +184,8 @@ func (c collector) collectCache(ch chan<- prometheus.Metric) {
 	ch <- counter(cacheDroppedDesc, uint64(s.Expired), "age")
 }
 
-// collectListeners says how the TCP listeners fare; web is both public ones.
+// collectListeners says how the listeners fare; accepting fails on TCP only, where
+// web is both public ones.
 func (c collector) collectListeners(ch chan<- prometheus.Metric) {
 	report := func(name string, listeners ...*webListener) {
 		stalled := time.Duration(0)
@@ -196,40 +201,13 @@ func (c collector) collectListeners(ch chan<- prometheus.Metric) {
 		}
 		ch <- gauge(acceptStalledDesc, stalled.Seconds(), name)
 	}
+	for kind, at := range c.r.arrivals.all() {
+		ch <- gauge(lastSessionDesc, at, kind.listener, kind.transport)
+	}
 	if len(c.r.web) > 0 {
 		report("web", c.r.web...)
 	}
 	if c.r.internal != nil {
 		report("internal", c.r.internal)
 	}
-}
-
-// histogram is a snapshot over what is open now.
-type histogram struct {
-	bounds []float64
-	counts map[float64]uint64
-	n      uint64
-	sum    float64
-}
-
-func newHistogram(bounds []float64) *histogram {
-	h := &histogram{bounds: bounds, counts: make(map[float64]uint64)}
-	for _, b := range bounds {
-		h.counts[b] = 0
-	}
-	return h
-}
-
-func (h *histogram) observe(v float64) {
-	h.n++
-	h.sum += v
-	for _, b := range h.bounds {
-		if v <= b {
-			h.counts[b]++
-		}
-	}
-}
-
-func (h *histogram) metric(d *prometheus.Desc) prometheus.Metric {
-	return prometheus.MustNewConstHistogram(d, h.n, h.sum, h.counts)
 }

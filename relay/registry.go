@@ -36,6 +36,7 @@ type live struct {
 
 	mu      sync.Mutex
 	session *session.Session // nil until it is authorised
+	tier    *tier            // nil until then; counts it from then on
 	grant   auth.Grant
 	role    lite.Role
 }
@@ -44,10 +45,11 @@ func newRegistry(r *Relay) *registry {
 	return &registry{r: r, all: make(map[uint64]*live), byAddr: make(map[netip.Addr]int)}
 }
 
-// Reasons for which the registry refuses a session.
+// Reasons for which a session is refused, beside those of package auth.
 const (
 	refusedSessions = "limit_sessions"
 	refusedAddress  = "limit_sessions_per_address"
+	refusedSetup    = "setup" // it broke off before it had said what it wants
 )
 
 // admit takes a session in, or says why not.
@@ -63,7 +65,6 @@ func (g *registry) admit(a arrival) (e *live, reason string) {
 	}
 	g.all[e.id] = e
 	g.byAddr[e.remote.Addr()]++
-	g.r.tiers.opened.Add(1)
 	return e, ""
 }
 
@@ -102,7 +103,7 @@ func (g *registry) remove(e *live) {
 	if g.byAddr[addr]--; g.byAddr[addr] <= 0 {
 		delete(g.byAddr, addr)
 	}
-	g.r.tiers.closed.Add(1)
+	e.close()
 	if len(g.all) == 0 && g.gone != nil {
 		close(g.gone)
 		g.gone = nil
@@ -144,11 +145,21 @@ func (g *registry) closeAll(code session.SessionCode, reason string) int {
 	return len(list)
 }
 
-// open records what was granted.
-func (e *live) open(s *session.Session, g auth.Grant, setup lite.Setup) {
+// open records what was granted, and counts the session from now on.
+func (e *live) open(s *session.Session, g auth.Grant, setup lite.Setup, t *tier) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.session, e.grant, e.role = s, g, setup.Role
+	e.session, e.grant, e.role, e.tier = s, g, setup.Role, t
+	t.opened.Add(1)
+}
+
+// close counts the end of a session that was opened.
+func (e *live) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.tier != nil {
+		e.tier.closed.Add(1)
+	}
 }
 
 func (e *live) opened() (*session.Session, auth.Grant, lite.Role) {

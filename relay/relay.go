@@ -8,7 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/moqmesh/moqmesh/cluster"
+	"github.com/moqmesh/moqmesh/cluster/route"
 	"github.com/moqmesh/moqmesh/internal/certs"
+	"github.com/moqmesh/moqmesh/internal/proc"
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/session"
 	"github.com/moqmesh/moqmesh/moq/transport"
@@ -34,13 +37,19 @@ type Relay struct {
 
 	origin   *moq.Origin
 	cache    *moq.Cache
-	certs    *certs.Store // nil without a QUIC listener
-	webCerts *certs.Store // nil without web.https
+	memory   func() (proc.Memory, error) // what the cache is fitted to
+	certs    *certs.Store                // nil without a QUIC listener
+	webCerts *certs.Store                // nil without web.https
 	dials    *certs.Client
 	auth     atomic.Pointer[auth.Authorizer]
 	sessions *registry
 	tiers    *tiers
 	refusals *refusals
+	arrivals *arrivals
+
+	cluster      *cluster.Cluster
+	clusterToken string // "" = none
+	links        cluster.Counters
 
 	quic     *transport.Listener
 	web      []*webListener
@@ -66,12 +75,16 @@ func New(cfg conf.Relay, opts Options) (*Relay, error) {
 	if cfg.Cluster.ID != nil {
 		id = *cfg.Cluster.ID
 	}
-	r.cache = moq.NewCache(0)
-	r.origin = moq.NewOrigin(id, r.cache)
+	r.cache, r.memory = moq.NewCache(0), proc.ReadMemory
+	r.origin = moq.NewRoutedOrigin(route.Config{Self: id, MaxHops: cfg.Cluster.MaxHops, Linger: cfg.Cluster.Linger}, r.cache)
 	r.sessions = newRegistry(r)
 	r.tiers = newTiers()
 	r.refusals = newRefusals()
-	err := r.makeCerts(cfg)
+	r.arrivals = newArrivals(cfg)
+	if err := r.makeCerts(cfg); err != nil {
+		return nil, err
+	}
+	err := r.makeCluster(cfg)
 	authorizer, authErr := r.newAuth(cfg)
 	r.auth.Store(authorizer)
 	return r, errors.Join(err, authErr)
@@ -112,6 +125,7 @@ func (r *Relay) Run(ctx, kill context.Context) error {
 	if r.quic != nil {
 		spawn("quic", func(ctx context.Context) error { return r.quic.Serve(ctx, r.serveIncoming) })
 		spawn("certificates", r.certs.Run)
+		spawn("arrivals", func(ctx context.Context) error { return r.arrivals.watch(ctx, r.log, r.quic.Addr().String()) })
 	}
 	if r.webCerts != nil {
 		spawn("web certificates", r.webCerts.Run)
@@ -123,7 +137,7 @@ func (r *Relay) Run(ctx, kill context.Context) error {
 		spawn(w.name, w.serve)
 	}
 	r.log.Info("cluster initialized", "hop_id", r.origin.ID(), "configured", r.cfg.Load().Cluster.ID != nil)
-	r.log.Info("no cluster peers configured; running standalone")
+	spawn("cluster", r.cluster.Run)
 	var err error
 	select {
 	case <-ctx.Done():

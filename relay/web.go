@@ -85,6 +85,14 @@ func (r *Relay) serveCertificates(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, r.certs.Listing())
 }
 
+// webListenerOf is the name of the listener that took a request.
+func webListenerOf(req *http.Request) string {
+	if req.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
 // webRequest is what an HTTP request shows to be authorised by.
 func webRequest(req *http.Request, path, transport string) auth.Request {
 	a := auth.Request{Path: path, Query: req.URL.RawQuery, Transport: transport, ServerName: hostName(req.Host)}
@@ -182,7 +190,7 @@ func (r *Relay) serveWebSocket(w http.ResponseWriter, req *http.Request) {
 	if alpn == "moql" {
 		alpn = ""
 	}
-	a := arrival{conn: conn, transport: "websocket", alpn: alpn, grant: &g}
+	a := arrival{conn: conn, listener: webListenerOf(req), transport: "websocket", alpn: alpn, grant: &g}
 	a.request = webRequest(req, req.URL.Path, "websocket")
 	r.serveSession(req.Context(), a)
 	<-moved
