@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,13 +141,16 @@ func TestRace(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
+				var mu sync.Mutex // guards began
 				var began []time.Duration
 				var runs []func(context.Context) (*Dialled, error)
 				conns := make([]*closing, len(tt.attempts))
 				for i, a := range tt.attempts {
 					conns[i] = &closing{}
 					runs = append(runs, func(ctx context.Context) (*Dialled, error) {
+						mu.Lock()
 						began = append(began, time.Since(start))
+						mu.Unlock()
 						select {
 						case <-time.After(a.takes):
 						case <-ctx.Done():
