@@ -45,6 +45,7 @@ func TestGovernorShrinksTheCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.cache.Advance(time.Now())
 	for i := range uint64(32) {
 		if err := w.WriteGroup(i, moq.Frame{Timestamp: i, Payload: make([]byte, 256<<10)}); err != nil {
 			t.Fatal(err)

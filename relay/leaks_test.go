@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"crypto/tls"
+	"math"
 	"os"
 	"runtime"
 	"sync"
@@ -55,15 +56,19 @@ func TestA68SessionsLeaveNothing(t *testing.T) {
 		}
 		n.settled(t, 0)
 	}
+	idle := holding(t)
+	settle := func(heap int64) (now held) { // closed connections linger for a few round trips
+		t.Helper()
+		eventually(t, "everything let go", func() bool {
+			now = holding(t)
+			return now.goroutines <= idle.goroutines+2 && now.descriptors <= idle.descriptors+2 && now.heap <= heap
+		})
+		return now
+	}
 	churn(warmUp)
-	before := holding(t)
+	before := settle(math.MaxInt64)
 	churn(sessions)
-	var after held
-	eventually(t, "everything let go", func() bool { // the last connections linger for a few round trips
-		after = holding(t)
-		return after.goroutines <= before.goroutines+2 && after.descriptors <= before.descriptors+2 &&
-			after.heap <= before.heap+heapBound
-	})
+	after := settle(before.heap + heapBound)
 	t.Logf("before %+v, after %+v", before, after)
 }
 
