@@ -34,6 +34,7 @@ func provide(t *testing.T, dir string) {
 		"tls/client.pem":        own.CertPEM,
 		"tls/client.key":        own.KeyPEM,
 		"keys/root.jwk":         key.JSON(),
+		"peers.json":            []byte(`["https://eu-west.example/?cost=10"]`),
 	} {
 		write(t, filepath.Join(dir, name), string(content))
 	}
