@@ -182,6 +182,26 @@ func TestClientCertificate(t *testing.T) {
 	n.settled(t, 2)
 }
 
+// A58: the scope of a certificate is told from the root of the relay, whatever path
+// its client chooses to dial.
+func TestA58ScopesCountFromTheRoot(t *testing.T) {
+	ca := testcert.NewCA(t, "clients")
+	n := start(t, withClientCA(ca.Write(t, t.TempDir(), "ca.pem")), func(c *conf.Relay) {
+		c.Listen.TLS.Scopes = conf.Scopes{"leaf-a": {"a/**"}}
+	})
+	leaf := presenting(ca.Client(t, "leaf-a"))
+	mustRefuse(t, n, "moqt", "/b", "path-not-covered", leaf)
+	pub := dial(t, n.url("moqt", "/"), leaf)
+	pub.publish(t, "b/cam", "video") // not covered: nobody hears of it
+	write(t, pub.publish(t, "a/cam", "video"), 0, "hello")
+	expect(t, dial(t, n.url("https", "/a"), leaf).view(t, "cam", "video"), 0, "hello")
+	full := presenting(ca.Client(t, "edge"))
+	expect(t, dial(t, n.url("https", "/"), full).view(t, "a/cam", "video"), 0, "hello")
+	if got := n.origin.Paths("", moq.Reader{}); len(got) != 1 || got[0] != "a/cam" {
+		t.Errorf("announced: %q, want a/cam alone", got)
+	}
+}
+
 func TestD9NothingConfigured(t *testing.T) {
 	cfg := testConfig()
 	cfg.Auth = conf.Auth{}
