@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,55 +17,47 @@ import (
 )
 
 const demoAbout = `
-Runs a relay and a publisher as processes on this machine, and a page in which a
-browser watches the broadcast. Their configuration files are printed. It ends
+Runs a small cluster as processes on this machine: two regions with an origin
+and an edge relay each, a publisher in one of them, and a page in which a browser
+watches the broadcast in the other. The configuration files are printed. It ends
 with SIGINT.
 `
 
 // demoBroadcast is what the demo's publisher publishes.
 const demoBroadcast = "demo"
 
-// demoRelayConfig is the relay's configuration file.
-const demoRelayConfig = `[listen]
-bind = %q
-tls.generate = ["localhost", "127.0.0.1"]
-
-[web.http]
-listen = %q
-
-[internal]
-listen = %q
-
-[auth]
-public = "**"
-`
-
 // demoPublisherConfig is the publisher's.
 const demoPublisherConfig = `url = "http://%s/"
 broadcast = %q
 `
 
-// demoURLs is where things are, as --json prints them.
+// demoURLs is where things are, as --json prints them: the relay is the one that
+// the page watches.
 type demoURLs struct {
-	Page      string `json:"page"`
-	Relay     string `json:"relay"`
-	Health    string `json:"health"`
-	Metrics   string `json:"metrics"`
-	Directory string `json:"directory"`
+	Page      string            `json:"page"`
+	Relay     string            `json:"relay"`
+	Health    string            `json:"health"`
+	Metrics   string            `json:"metrics"`
+	Routes    map[string]string `json:"routes"` // by relay
+	Directory string            `json:"directory"`
 }
 
 // demoRun is one run of the demo.
 type demoRun struct {
-	self, relay      string // programs
-	dir              string // of the configuration files
-	public, internal string // addresses of the relay
-	asJSON           bool
-	std              streams
+	self, relay string // programs
+	dir         string // of the configuration files
+	relays      []*demoRelay
+	asJSON      bool
+	std         streams
 }
+
+// source is the relay that the publisher dials, watched the one of the page.
+func (d *demoRun) source() *demoRelay  { return d.relays[0] }
+func (d *demoRun) watched() *demoRelay { return d.relays[len(d.relays)-1] }
 
 // demoMain is "moqmesh demo".
 func demoMain(ctx context.Context, args []string, std streams) int {
-	d := demoRun{std: std}
+	d := demoRun{std: std, relays: demoRelays()}
 	f := newFlags("moqmesh demo", "", demoAbout)
 	f.BoolVar(&d.asJSON, "json", false, "print the URLs as one line of JSON")
 	f.StringVar(&d.relay, "relay-bin", "", "`PROGRAM` of the relay; default: moqmesh-relay beside this one")
@@ -87,26 +80,27 @@ func (d *demoRun) prepare() (err error) {
 	if d.relay == "" {
 		d.relay = filepath.Join(filepath.Dir(d.self), "moqmesh-relay")
 	}
-	if d.public, d.internal, err = demo.FreeAddrs(); err != nil {
-		return err
-	}
 	if d.dir, err = os.MkdirTemp("", "moqmesh-demo-"); err != nil {
 		return err
 	}
-	return errors.Join(
-		d.write(d.relayFile(), fmt.Sprintf(demoRelayConfig, d.public, d.public, d.internal)),
-		d.write(d.publisherFile(), fmt.Sprintf(demoPublisherConfig, d.public, demoBroadcast)))
+	if err := d.layOut(); err != nil {
+		return err
+	}
+	return d.write(d.publisherFile(), fmt.Sprintf(demoPublisherConfig, d.source().public, demoBroadcast))
 }
 
-func (d *demoRun) relayFile() string     { return filepath.Join(d.dir, "relay.toml") }
-func (d *demoRun) publisherFile() string { return filepath.Join(d.dir, "publisher.toml") }
+func (d *demoRun) relayFile(r *demoRelay) string { return filepath.Join(d.dir, r.name+".toml") }
+func (d *demoRun) publisherFile() string         { return filepath.Join(d.dir, "publisher.toml") }
+
+// keep writes a file that is for the owner's eyes.
+func (d *demoRun) keep(file string, content []byte) error { return os.WriteFile(file, content, 0o600) }
 
 // write writes a configuration file and shows it.
 func (d *demoRun) write(file, text string) error {
 	if !d.asJSON {
 		fmt.Fprintf(d.std.out, "# %s\n%s\n", file, text)
 	}
-	return os.WriteFile(file, []byte(text), 0o600)
+	return d.keep(file, []byte(text))
 }
 
 // run runs everything until ctx ends, or a part of it does.
@@ -118,10 +112,14 @@ func (d *demoRun) run(ctx context.Context, page string) error {
 	log := demo.NewLog(d.std.err)
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return d.page().Serve(ctx, ln) })
-	parts.Go(func() error { return demo.RunProcess(ctx, log, "relay", d.relay, d.relayFile()) })
+	for _, r := range d.relays {
+		parts.Go(func() error { return demo.RunProcess(ctx, log, r.name, d.relay, d.relayFile(r)) })
+	}
 	parts.Go(func() error {
-		if err := demo.AwaitReady(ctx, "http://"+d.public+"/ready"); err != nil {
-			return err
+		for _, r := range d.relays {
+			if err := demo.AwaitReady(ctx, "http://"+r.public+"/ready"); err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
 		}
 		d.print(ln.Addr().String())
 		return demo.RunProcess(ctx, log, "publisher", d.self, "demo-publisher", d.publisherFile())
@@ -133,26 +131,37 @@ func (d *demoRun) run(ctx context.Context, page string) error {
 }
 
 func (d *demoRun) page() demo.Page {
+	at := d.watched().public
 	return demo.Page{
-		Relay: "https://" + d.public + "/", WebSocket: "ws://" + d.public + "/",
-		Certificates: "http://" + d.public + "/certificates.json", Broadcast: demoBroadcast,
+		Relay: "https://" + at + "/", WebSocket: "ws://" + at + "/",
+		Certificates: "http://" + at + "/certificates.json", Broadcast: demoBroadcast,
 	}
 }
 
 // print tells where everything is.
 func (d *demoRun) print(page string) {
+	at := d.watched()
 	u := demoURLs{
-		Page: "http://" + page + "/", Relay: "https://" + d.public + "/",
-		Health: "http://" + d.public + "/health", Metrics: "http://" + d.internal + "/metrics", Directory: d.dir,
+		Page: "http://" + page + "/", Relay: "https://" + at.public + "/",
+		Health: "http://" + at.public + "/health", Metrics: "http://" + at.internal + "/metrics",
+		Routes: make(map[string]string), Directory: d.dir,
+	}
+	for _, r := range d.relays {
+		u.Routes[r.name] = "http://" + r.internal + "/routes"
 	}
 	if d.asJSON {
 		json.NewEncoder(d.std.out).Encode(u)
 		return
 	}
-	io.WriteString(d.std.out, u.text())
+	io.WriteString(d.std.out, u.text(d.relays))
 }
 
-func (u demoURLs) text() string {
-	return fmt.Sprintf("Watch it:  %s\n\nRelay      %s\nHealth     %s\nMetrics    %s\n\nCtrl-C ends everything.\n\n",
-		u.Page, u.Relay, u.Health, u.Metrics)
+func (u demoURLs) text(relays []*demoRelay) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Watch it:  %s\n\nRelay      %s\nHealth     %s\nMetrics    %s\n", u.Page, u.Relay, u.Health, u.Metrics)
+	for _, r := range relays {
+		fmt.Fprintf(&b, "Routes     %s  of %s\n", u.Routes[r.name], r.name)
+	}
+	b.WriteString("\nCtrl-C ends everything.\n\n")
+	return b.String()
 }
