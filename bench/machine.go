@@ -28,13 +28,25 @@ func thisMachine() Machine {
 	average, _, _ := strings.Cut(string(load), " ")
 	return Machine{
 		Host: host, OS: runtime.GOOS + "/" + runtime.GOARCH, Kernel: strings.TrimSpace(string(kernel)),
-		CPU: cpuModel(string(cpu)), CPUs: runtime.NumCPU(), Go: runtime.Version(), Load: average,
+		CPU: cpuModel(string(cpu)), CPUs: cpuCount(string(cpu)), Go: runtime.Version(), Load: average,
 	}
 }
 
 // String is the machine on one line.
 func (m Machine) String() string {
 	return fmt.Sprintf("%s, %d processors, Linux %s, %s, load average before %s", m.CPU, m.CPUs, m.Kernel, m.Go, m.Load)
+}
+
+// cpuCount is the number of processors in a /proc/cpuinfo, also of those that this
+// process is kept off; without one, that of those it may use.
+func cpuCount(info string) int {
+	n := 0
+	for line := range strings.Lines(info) {
+		if key, _, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "processor" {
+			n++
+		}
+	}
+	return max(n, runtime.NumCPU())
 }
 
 // cpuModel is the model of the first processor in a /proc/cpuinfo.

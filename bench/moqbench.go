@@ -38,7 +38,7 @@ func (a Agreement) Ratio() float64 {
 const secondShape = "sd"
 
 // secondPairs is how often the generators take turns.
-const secondPairs = 3
+const secondPairs = 5
 
 // second measures one relay with both generators in turn, so that a machine that
 // grows slower meanwhile weighs on both.

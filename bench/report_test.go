@@ -158,6 +158,12 @@ func TestCPUModel(t *testing.T) {
 	if got := cpuModel("processor\t: 0\nmodel name\t: Fast: 9000\nmodel name\t: Other\n"); got != "Fast: 9000" {
 		t.Errorf("cpuModel = %q", got)
 	}
+	if got := cpuCount(strings.Repeat("processor\t: 1\nmodel name\t: Fast\n", 5000)); got != 5000 {
+		t.Errorf("cpuCount = %d, want 5000", got)
+	}
+	if got := cpuCount(""); got < 1 {
+		t.Errorf("cpuCount = %d without a list", got)
+	}
 	if got := cpuModel("Features: none\n"); got != "" {
 		t.Errorf("cpuModel = %q, want none", got)
 	}

@@ -28,7 +28,11 @@ func dial(ctx context.Context, url string, trust transport.DialConfig, v lite.Ve
 
 // dial opens one session; g runs it until it ends, which ends the measurement.
 func (f *fanout) dial(ctx context.Context, g *errgroup.Group, role lite.Role, origin *moq.Origin) (*client.Client, error) {
-	c, err := dial(ctx, f.cfg.URL, f.cfg.Dial, f.cfg.Version, role, origin)
+	trust := f.cfg.Dial
+	if trust.Listen == nil {
+		trust.Listen = listenCoalesced
+	}
+	c, err := dial(ctx, f.cfg.URL, trust, f.cfg.Version, role, origin)
 	if err != nil {
 		return nil, err
 	}

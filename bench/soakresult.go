@@ -46,13 +46,20 @@ func newSoakResult(ctx context.Context, cfg SoakConfig) *SoakResult {
 // IdleBytes is the relay's memory for each idle session; 0 = unknown.
 func (r *SoakResult) IdleBytes() uint64 { return each(r.Memory.Empty, r.Memory.Idle, r.Idle) }
 
-// ViewerBytes is the relay's memory for each viewer at the end of the window,
-// those that are stopped now and then included; 0 = unknown.
+// ViewerBytes is the relay's memory for each viewer, those that are stopped now
+// and then included, in the phase in which it was least; 0 = unknown. It holds
+// garbage that was not collected yet.
 func (r *SoakResult) ViewerBytes() uint64 {
-	if r.Fanout.Relay == nil {
+	var least uint64
+	for _, p := range r.Fanout.Phases {
+		if p.Relay != nil && (least == 0 || p.Relay.RSS < least) {
+			least = p.Relay.RSS
+		}
+	}
+	if least == 0 {
 		return 0
 	}
-	return each(r.Memory.Idle, r.Fanout.Relay.RSS, r.Fanout.Load.Viewers+r.Stopped)
+	return each(r.Memory.Idle, least, r.Fanout.Load.Viewers+r.Stopped)
 }
 
 // each is a share of what memory grew by.
