@@ -52,6 +52,7 @@ func (p *pricer) say(hops []uint64, cost lite.Cost) {
 	p.live = true
 	p.stream.Write(b)
 	time.Sleep(time.Second)
+	synctest.Wait()
 }
 
 // listener is a raw peer that follows the announcements.

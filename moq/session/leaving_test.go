@@ -28,8 +28,6 @@ func TestLeavingPeersRoutes(t *testing.T) {
 			t.Errorf("after GOAWAY the viewer is told %q, want an update to the maximum", got)
 		}
 		p.say(nil, lite.Cost{Warm: 0, Cold: 0})
-		time.Sleep(time.Second)
-		synctest.Wait()
 		if got := viewer.news(); got != "" {
 			t.Errorf("after another price the viewer is told %q, want nothing", got)
 		}
