@@ -14,7 +14,7 @@ import (
 
 // pure are the packages that hold state and rules: no sockets, no clock, no
 // goroutines. The caller passes the time in.
-var pure = []string{"moq", "moq/wire", "moq/wire/lite", "moq/wire/qmux", "token"}
+var pure = []string{"cluster/peers", "cluster/route", "moq", "moq/wire", "moq/wire/lite", "moq/wire/moqt", "moq/wire/qmux", "token"}
 
 // impure are the packages that pure code does not import.
 var impure = []string{"net", "net/http", "os", "os/exec", "github.com/quic-go/quic-go", "log/slog"}
@@ -22,16 +22,21 @@ var impure = []string{"net", "net/http", "os", "os/exec", "github.com/quic-go/qu
 // above lists, for each folder, the folders of ours that it must not import:
 // imports point down.
 var above = map[string][]string{
-	"moq/wire":      {"moq", "moq/session", "moq/transport", "moq/client", "relay", "token", "internal"},
-	"moq/wire/lite": {"moq", "moq/session", "moq/transport", "moq/client", "relay", "token", "internal"},
-	"moq/wire/qmux": {"moq", "moq/session", "moq/transport", "moq/client", "relay", "token", "internal"},
-	"moq":           {"moq/session", "moq/transport", "moq/client", "relay", "token", "internal"},
-	"token":         {"moq/session", "moq/transport", "moq/client", "relay", "internal"},
-	"moq/session":   {"moq/transport", "moq/client", "relay", "token", "internal"},
-	"moq/transport": {"moq/client", "relay", "token", "internal"},
-	"moq/client":    {"relay", "token", "internal"},
-	"relay/auth":    {"moq/session", "moq/transport", "moq/client", "relay/conf"},
-	"relay":         {"moq/client", "cmd"},
+	"moq/wire":      {"moq", "cluster/route", "moq/session", "moq/transport", "moq/client", "cluster", "relay", "token", "internal"},
+	"moq/wire/lite": {"moq", "cluster/route", "moq/session", "moq/transport", "moq/client", "cluster", "relay", "token", "internal"},
+	"moq/wire/moqt": {"moq", "cluster/route", "moq/session", "moq/transport", "moq/client", "cluster", "relay", "token", "internal"},
+	"moq/wire/qmux": {"moq", "cluster/route", "moq/session", "moq/transport", "moq/client", "cluster", "relay", "token", "internal"},
+	"cluster/route": {"moq", "moq/session", "moq/transport", "moq/client", "cluster", "relay", "token", "internal"},
+	"cluster/peers": {"moq", "moq/session", "moq/transport", "moq/client", "cluster", "relay", "token", "internal"},
+	"moq":           {"moq/session", "moq/transport", "moq/client", "cluster", "relay", "token", "internal"},
+	"token":         {"moq/session", "moq/transport", "moq/client", "cluster", "relay", "internal"},
+	"moq/session":   {"moq/transport", "moq/client", "cluster", "relay", "token", "internal"},
+	"moq/transport": {"moq/client", "cluster", "relay", "token", "internal"},
+	"moq/client":    {"cluster", "relay", "token", "internal"},
+	"cluster":       {"relay", "token", "cmd"},
+	"relay/auth":    {"moq/session", "moq/transport", "moq/client", "cluster", "relay/conf"},
+	"relay/conf":    {"moq/session", "moq/transport", "moq/client", "cluster", "relay"},
+	"relay":         {"cmd", "bench"},
 }
 
 const module = "github.com/moqmesh/moqmesh/"
