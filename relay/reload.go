@@ -40,7 +40,7 @@ func withLive(running, next conf.Relay) conf.Relay {
 	c.Listen.TLS, c.Connect.TLS = next.Listen.TLS, next.Connect.TLS
 	c.Web.HTTPS = next.Web.HTTPS
 	c.Web.HTTPS.Listen = running.Web.HTTPS.Listen
-	c.Cluster.InternalPeers = next.Cluster.InternalPeers
+	c.Cluster.Connect, c.Cluster.InternalPeers = next.Cluster.Connect, next.Cluster.InternalPeers
 	c.Log.Level = next.Log.Level
 	return c
 }
@@ -68,6 +68,10 @@ func (r *Relay) prepare(running, next conf.Relay) (commit func(), err error) {
 	if differ(authConfig(next), authConfig(running)) {
 		authorizer, err := r.newAuth(next)
 		add(func() { r.auth.Store(authorizer) }, err)
+	}
+	if differ(next.Cluster.Connect, running.Cluster.Connect) {
+		static, err := r.staticPeers(next)
+		add(func() { r.cluster.SetStatic(static) }, err)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
