@@ -54,7 +54,7 @@ func (r *Relay) serveFetch(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	f.broadcast = g.Root // the authoriser may have moved it
-	if !g.Subscribe.Match("") {
+	if !readable(g, g.Root) {
 		text(w, http.StatusForbidden, "not granted\n")
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/moqmesh/moqmesh/moq/session"
 	"github.com/moqmesh/moqmesh/moq/transport"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
+	"github.com/moqmesh/moqmesh/relay/conf"
 )
 
 // wirePeer is a client that says exactly what a test wants said.
@@ -113,6 +114,23 @@ func TestE1E2HiddenNames(t *testing.T) {
 		if err := p.subscribes(t, ".hidden/x", "video"); err != nil {
 			t.Errorf("%v: subscribe to the hidden name: %v", tt.v, err)
 		}
+	}
+}
+
+// Adverts of relays are for relays: nobody else sees them over HTTP, asked for by
+// name or not. (Sessions: cluster.TestRestrict.)
+func TestAdvertsAreForPeers(t *testing.T) {
+	n := start(t, func(c *conf.Relay) {
+		c.Cluster.Node, c.Cluster.Mesh.On = "https://n.example/", true
+	})
+	eventually(t, "advertised", func() bool { return n.origin.Len() == 1 })
+	for _, path := range []string{"/announced", "/announced/.internal", "/announced/.internal/origins"} {
+		if status, body := get(t, n.url("http", path)); status != 200 || body != "" {
+			t.Errorf("%s = %d %q, want nothing", path, status, body)
+		}
+	}
+	if status, body := get(t, n.url("http", "/fetch/.internal/origins/https:/n.example/x")); status != 403 {
+		t.Errorf("fetch = %d %q, want 403", status, body)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/moqmesh/moqmesh/cluster/peers"
 	"github.com/moqmesh/moqmesh/moq"
 	"github.com/moqmesh/moqmesh/moq/transport"
 	"github.com/moqmesh/moqmesh/moq/transport/qmux"
@@ -139,15 +140,19 @@ func (r *Relay) serveAnnounced(w http.ResponseWriter, req *http.Request) {
 	if !ok {
 		return
 	}
-	reader := moq.Reader{Hidden: g.Peer, Allow: func(path string) bool {
-		rel, ok := wire.TrimPathPrefix(path, g.Root)
-		return ok && g.Subscribe.Match(rel)
-	}}
+	reader := moq.Reader{Hidden: g.Peer, Allow: func(path string) bool { return readable(g, path) }}
 	names := r.origin.Paths(g.Root, reader)
 	for i, path := range names {
 		names[i], _ = wire.TrimPathPrefix(path, g.Root)
 	}
 	text(w, http.StatusOK, strings.Join(names, "\n"))
+}
+
+// readable says whether a grant allows to read a path. What relays tell each other
+// is for peers (cluster.md §17).
+func readable(g auth.Grant, path string) bool {
+	rel, ok := wire.TrimPathPrefix(path, g.Root)
+	return ok && g.Subscribe.Match(rel) && (g.Peer || !wire.HasPathPrefix(path, peers.Reserved))
 }
 
 // landing answers a browser that was pointed at the relay itself.
