@@ -10,14 +10,35 @@ func (t *Table) choose(e *entry, now instant) {
 	case !e.carry.on():
 		e.serve(best)
 	case current == nil || e.presence(current) > e.presence(best):
-		if r := e.best(func(r *received) bool { return e.presence(r) == e.presence(best) && !t.guarded(e, r) }); r != nil {
-			best = r
-		}
-		e.replace(best, now)
+		t.flee(e, current, t.refuge(e, best), now)
 	default:
 		t.improve(e, current, now)
 	}
 	e.why = t.why(e)
+}
+
+// refuge is where to go when the source of a carried name does not serve any more:
+// to the best, but not into a circle if another is as sure to serve.
+func (t *Table) refuge(e *entry, best *received) *received {
+	safe := e.best(func(r *received) bool { return e.presence(r) == e.presence(best) && !t.guarded(e, r) })
+	if safe == nil {
+		return best
+	}
+	return safe
+}
+
+// flee leaves a source that does not serve any more: at once, unless it is there and
+// we have come and gone too often. Then it is other relays that drive us about, and
+// what serves us badly is better than their keeping it up.
+func (t *Table) flee(e *entry, current, to *received, now instant) {
+	if current != nil && e.presence(current) == fed && e.moves.restless(now, to.neighbour()) {
+		e.undercut(current, to, now)
+		return
+	}
+	e.replace(to, now)
+	if current != nil {
+		e.moves.flights++
+	}
 }
 
 // lose is when nothing is left that serves.
@@ -28,12 +49,9 @@ func (e *entry) lose(now instant) {
 	e.serving = source{}
 }
 
-// replace takes another source because the old one does not serve any more, or
-// because nobody would notice.
+// replace takes another source for a carried name.
 func (e *entry) replace(best *received, now instant) {
-	if e.carry.on() && e.serving.chain != nil {
-		e.leave(now)
-	}
+	e.leave(now)
 	e.serve(best)
 }
 
@@ -59,15 +77,17 @@ func (e *entry) undercut(current, better *received, now instant) {
 		e.serve(current)
 		return
 	}
-	e.leave(now)
+	e.replace(better, now)
 	e.moves.priced(now, to)
-	e.serve(better)
 }
 
 // leave records that a carried name leaves its source.
 func (e *entry) leave(now instant) {
 	if e.moves == nil {
 		e.moves = new(moves)
+	}
+	if e.serving.chain == nil {
+		return
 	}
 	e.moves.leave(now, e.serving.neighbour)
 }

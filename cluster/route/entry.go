@@ -13,6 +13,7 @@ type entry struct {
 	fed     []*link // peers that pull it from us
 	moves   *moves  // nil: none
 	ghost   ghost
+	unrest  unrest
 	denials []denial
 
 	due  instant // the next of all deadlines
@@ -96,6 +97,9 @@ func (e *entry) deadline() instant {
 	due := sooner(e.hold, e.waiting)
 	due = sooner(due, e.carry.grace)
 	due = sooner(due, e.ghost.until)
+	if e.unrest.tooMuch() {
+		due = sooner(due, e.unrest.ends())
+	}
 	for _, d := range e.denials {
 		due = sooner(due, d.until)
 	}

@@ -43,8 +43,10 @@ type Candidate struct {
 	Warm, Cold uint64
 	State      State
 	// Rule decided between this route and the serving one; for the serving one,
-	// between it and the next best, or Held while readers are not shown it yet.
+	// between it and the next best.
 	Rule Reason
+	// Held says of the serving route that readers are shown another way or price yet.
+	Held bool
 }
 
 // explain lists the serving route, then those that could serve, then the others.
@@ -65,6 +67,7 @@ func (t *Table) explain(e *entry) []Candidate {
 	list := make([]Candidate, len(order))
 	for i, r := range order {
 		list[i] = r.candidate(e.stand(r, current), t.rule(e, r, current))
+		list[i].Held = r == current && e.hold != 0
 	}
 	return list
 }
@@ -90,7 +93,7 @@ func (t *Table) rule(e *entry, r, current *received) Reason {
 	case !e.usable(r):
 		return Unusable
 	case r == current:
-		return e.shownWhy()
+		return e.why
 	}
 	return t.between(e, current, r)
 }

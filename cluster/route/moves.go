@@ -10,6 +10,8 @@ const (
 	dwellLongest  = time.Minute
 	// returning is how long a source counts as left not long ago.
 	returning = 2 * time.Minute
+	// maxFlights is how often a source may be left at once before returns wait.
+	maxFlights = 4
 	// maxLeft bounds how many of them are remembered; the oldest gives way.
 	maxLeft = 8
 )
@@ -19,6 +21,8 @@ type moves struct {
 	last instant       // the last one for the sake of the price; 0 = none
 	wait time.Duration // what it had to wait
 	left []left        // sources that were left, the latest last
+	// flights counts how often a source was left at once, since the last quiet time.
+	flights int
 }
 
 // left is a source and when it was left.
@@ -65,12 +69,20 @@ func (m *moves) leftLately(now instant, n neighbour) bool {
 	return slices.ContainsFunc(m.left, func(l left) bool { return l.source == n && now < l.at.add(returning) })
 }
 
+// restless says that sources have been left at once so often that a return has to wait.
+func (m *moves) restless(now instant, to neighbour) bool {
+	return m != nil && m.flights >= maxFlights && m.leftLately(now, to)
+}
+
 // priced records a move for the sake of the price.
 func (m *moves) priced(now instant, to neighbour) { m.wait, m.last = m.dwell(now, to), now }
 
 // leave records that a source was left, for whatever reason.
 func (m *moves) leave(now instant, n neighbour) {
-	m.left = slices.DeleteFunc(m.left, func(l left) bool { return l.source == n })
+	m.left = slices.DeleteFunc(m.left, func(l left) bool { return l.source == n || now >= l.at.add(returning) })
+	if len(m.left) == 0 {
+		m.flights = 0
+	}
 	if len(m.left) == maxLeft {
 		m.left = slices.Delete(m.left, 0, 1)
 	}

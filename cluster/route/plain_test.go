@@ -2,6 +2,7 @@ package route
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -80,7 +81,7 @@ func (p *plain) Withdraw(now time.Time, peer Peer, name string) []Change {
 
 func (p *plain) Lose(now time.Time, peer Peer) (changes []Change) {
 	delete(p.links, peer)
-	for _, name := range simNames {
+	for _, name := range slices.Sorted(maps.Keys(p.names)) {
 		if n := p.name(name); n.routes[peer].hops != nil {
 			delete(n.routes, peer)
 			changes = append(changes, p.changed(now, name)...)
@@ -95,21 +96,21 @@ func (p *plain) Feed(time.Time, string, Peer, bool) []Change { return nil }
 // changed begins or ends the hold of a name.
 func (p *plain) changed(now time.Time, name string) []Change {
 	n := p.name(name)
-	switch best := n.sorted(now); {
+	switch best := n.sorted(); {
 	case len(best) == 0:
-		if s := bestOf(n.shown, p.arrivals); s != nil {
+		if s := bestOf(n.shown); s != nil {
 			n.ghost, n.until = s, now.Add(2*time.Second)
 		}
-		n.show(now)
+		n.show()
 	case len(n.shown) == 0:
-		n.show(now)
+		n.show()
 	case n.hold.IsZero():
 		n.hold = now.Add(300 * time.Millisecond)
 	}
 	return []Change{{Name: name}}
 }
 
-func bestOf(routes map[Peer]plainRoute, _ int) *plainRoute {
+func bestOf(routes map[Peer]plainRoute) *plainRoute {
 	list := order(routes)
 	if len(list) == 0 {
 		return nil
@@ -117,23 +118,23 @@ func bestOf(routes map[Peer]plainRoute, _ int) *plainRoute {
 	return &list[0]
 }
 
-func (n *plainName) show(now time.Time) {
+func (n *plainName) show() {
 	n.hold = time.Time{}
 	n.shown = make(map[Peer]plainRoute)
-	for _, r := range n.sorted(now) {
+	for _, r := range n.sorted() {
 		n.shown[r.peer] = r
 	}
 }
 
 func (p *plain) Advance(now time.Time) (changes []Change) {
-	for _, name := range simNames {
+	for _, name := range slices.Sorted(maps.Keys(p.names)) {
 		n := p.name(name)
 		if !n.until.IsZero() && !n.until.After(now) {
 			n.ghost, n.until = nil, time.Time{}
 			changes = append(changes, p.changed(now, name)...)
 		}
 		if !n.hold.IsZero() && !n.hold.After(now) {
-			n.show(now)
+			n.show()
 			changes = []Change{{Name: name}}
 		}
 	}
@@ -141,7 +142,7 @@ func (p *plain) Advance(now time.Time) (changes []Change) {
 }
 
 func (p *plain) Next() (at time.Time) {
-	for _, name := range simNames {
+	for _, name := range slices.Sorted(maps.Keys(p.names)) {
 		for _, due := range []time.Time{p.name(name).hold, p.name(name).until} {
 			if !due.IsZero() && (at.IsZero() || due.Before(at)) {
 				at = due
@@ -152,7 +153,7 @@ func (p *plain) Next() (at time.Time) {
 }
 
 // sorted are the routes that may serve, the best first.
-func (n *plainName) sorted(time.Time) []plainRoute {
+func (n *plainName) sorted() []plainRoute {
 	return slices.DeleteFunc(order(n.routes), func(r plainRoute) bool {
 		for id := range n.hidden {
 			if id != 0 && slices.Contains(r.hops, id) {
@@ -187,7 +188,7 @@ func pick(list []plainRoute, id uint64) (Choice, bool) {
 
 func (p *plain) Serving(name string) (Choice, bool) { return p.Source(name, Reader{}) }
 func (p *plain) Source(name string, r Reader) (Choice, bool) {
-	return pick(p.name(name).sorted(time.Time{}), r.ID)
+	return pick(p.name(name).sorted(), r.ID)
 }
 func (p *plain) Offer(name string, r Reader) (Choice, bool) {
 	return pick(order(p.name(name).shown), r.ID)

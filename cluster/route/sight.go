@@ -36,7 +36,7 @@ func (e *entry) present() sight {
 		return sight{}
 	}
 	warm, cold := r.cost()
-	if e.carry.on() {
+	if e.carry.on() && !e.unrest.tooMuch() {
 		warm = 0
 	}
 	return sight{r.link.peer, r.link.ID, r.chain, warm, cold, r.link.gone}
@@ -53,6 +53,10 @@ func (e *entry) show(now instant) {
 			seen = actual
 			seen.warm, seen.cold = min(actual.warm, e.shown.warm), min(actual.cold, e.shown.cold)
 		}
+	}
+	if seen.chain != nil && e.shown.chain != nil && !same(seen.chain, e.shown.chain) {
+		e.unrest.change(now)
+		actual = e.present() // the discount may have gone
 	}
 	e.shown = seen
 	switch {

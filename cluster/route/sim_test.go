@@ -32,6 +32,7 @@ type mesh struct {
 	now   time.Time
 	queue simQueue
 	seq   int
+	names []string
 	nodes []*simNode
 	links []*simLink
 	log   []string // nil: not kept
@@ -63,6 +64,8 @@ type simNode struct {
 	ends    map[Peer]*simEnd // connections to other nodes
 	order   []Peer
 	clients []Peer // that publish
+	stamp   uint64 // of the last of them
+	seen    func(Change)
 	viewers map[string]int
 	pulls   map[string][]Peer // where it is subscribed
 	carried map[string]bool
@@ -100,7 +103,7 @@ func (q *simQueue) Pop() any {
 }
 
 func newMesh(rng *rand.Rand) *mesh {
-	return &mesh{rng: rng, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	return &mesh{rng: rng, names: []string{"cam"}, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 }
 
 func (m *mesh) after(d time.Duration, do func()) {
@@ -168,7 +171,7 @@ func (n *simNode) attach(l *simLink, side int, peer *simNode) {
 	n.ends[p] = &simEnd{link: l, peer: peer, there: l.peers[1-side], told: make(map[string]Choice), pulled: make(map[string]bool)}
 	n.order = append(n.order, p)
 	n.took(n.d.SetLink(n.m.now, p, n.linkState(l, side, peer)))
-	for _, name := range simNames {
+	for _, name := range n.m.names {
 		n.tell(name, p)
 	}
 }
@@ -193,7 +196,7 @@ func (n *simNode) detach(p Peer) {
 	if n.ends[p] == nil {
 		return
 	}
-	for _, name := range simNames {
+	for _, name := range n.m.names {
 		if n.ends[p].pulled[name] {
 			n.took(n.d.Feed(n.m.now, name, p, false))
 		}
@@ -201,7 +204,7 @@ func (n *simNode) detach(p Peer) {
 	delete(n.ends, p)
 	n.order = slices.DeleteFunc(n.order, func(o Peer) bool { return o == p })
 	n.took(n.d.Lose(n.m.now, p))
-	for _, name := range simNames {
+	for _, name := range n.m.names {
 		n.pull(name)
 	}
 }
@@ -223,6 +226,9 @@ func (n *simNode) took(changes []Change) {
 	for i, c := range changes {
 		if i > 0 && changes[i-1].Name >= c.Name {
 			n.m.fault("node %d: changes not sorted: %v", n.at, changes)
+		}
+		if n.seen != nil {
+			n.seen(c)
 		}
 		for _, p := range n.order {
 			n.tell(c.Name, p)
@@ -383,27 +389,28 @@ func (n *simNode) view(name string, by int) {
 	n.pull(name)
 }
 
-// publish is a client of a node that publishes.
-func (n *simNode) publish(name string, id, seed uint64) {
+// publish is a client of a node that publishes; id 0 = it says nothing of itself.
+func (n *simNode) publish(name string, id, seed uint64) (stop func()) {
 	p := nextPeer()
-	n.took(n.d.SetLink(n.m.now, p, Link{ID: id, Stamp: 1<<40 + uint64(p), Own: PriceOf(0)}))
+	n.stamp = 1<<40 + uint64(p)
+	n.took(n.d.SetLink(n.m.now, p, Link{ID: id, Stamp: n.stamp, Own: PriceOf(0)}))
 	n.clients = append(n.clients, p)
 	changes, _ := n.d.Learn(n.m.now, p, name, Route{Hops: []uint64{id}, Warm: seed, Cold: seed})
 	n.took(changes)
+	return func() { n.unpublish(p, name, true) }
 }
 
 // published is how many clients publish.
 func (n *simNode) published() int { return len(n.clients) }
 
-// stop ends the first of them.
-func (n *simNode) stop(clean bool) {
-	p := n.clients[0]
-	n.clients = n.clients[1:]
+// unpublish ends a client, with or without a word.
+func (n *simNode) unpublish(p Peer, name string, clean bool) {
+	n.clients = slices.DeleteFunc(n.clients, func(c Peer) bool { return c == p })
 	if clean {
-		n.took(n.d.Withdraw(n.m.now, p, "cam"))
+		n.took(n.d.Withdraw(n.m.now, p, name))
 	}
 	n.took(n.d.Lose(n.m.now, p))
-	n.pull("cam")
+	n.pull(name)
 }
 
 // restart loses all that a node knows. Its links come back after a while.
@@ -423,12 +430,15 @@ func (m *mesh) restart(n *simNode) {
 
 // watch measures for how long data goes in a circle.
 func (m *mesh) watch() {
-	if !slices.ContainsFunc(simNames, m.circle) {
+	if !slices.ContainsFunc(m.names, m.circle) {
 		m.looping = time.Time{}
 		return
 	}
 	if m.looping.IsZero() {
 		m.looping = m.now
+	}
+	if d := m.now.Sub(m.looping); d > time.Second && m.longest <= time.Second {
+		m.note("data goes in a circle")
 	}
 	m.longest = max(m.longest, m.now.Sub(m.looping))
 }
@@ -466,8 +476,6 @@ func (n *simNode) upstream(name string, reader uint64) *simNode {
 	}
 	return nil
 }
-
-var simNames = []string{"cam"}
 
 // String draws where everybody pulls from.
 func (m *mesh) String() string {

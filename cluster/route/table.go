@@ -248,7 +248,7 @@ func (t *Table) Carry(now time.Time, name string, on bool) []Change {
 func (t *Table) Feed(now time.Time, name string, p Peer, on bool) []Change {
 	at := t.epoch.at(now)
 	k := t.links[p]
-	if k == nil || k.gone || !on && t.names[name] == nil {
+	if k == nil || k.gone || p.IsLocal() || !on && t.names[name] == nil {
 		return nil
 	}
 	e := t.entry(name)
@@ -295,6 +295,7 @@ func (t *Table) expire(e *entry, at instant) (any bool) {
 		}
 	}
 	e.carry.expire(at)
+	e.unrest.expire(at)
 	any = e.ghost.expire(at) || any
 	return e.forgive(at) || any
 }
