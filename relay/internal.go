@@ -22,7 +22,8 @@ func (r *Relay) internalHandler() http.Handler {
 	mux.HandleFunc("GET /health", serveHealth)
 	mux.HandleFunc("GET /ready", r.serveReady)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r.metrics(), promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /nodes", serveNodes)
+	mux.HandleFunc("GET /nodes", r.serveNodes)
+	mux.HandleFunc("GET /routes", r.serveRoutes)
 	mux.HandleFunc("GET /sessions", r.serveSessions)
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
@@ -36,11 +37,6 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(v)
-}
-
-// serveNodes lists the relays that we are linked with. A relay on its own has none.
-func serveNodes(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string][]struct{}{"nodes": {}})
 }
 
 // sessionInfo is one entry of /sessions. It shows neither query nor token.

@@ -19,7 +19,7 @@ type collector struct{ r *Relay }
 
 func (r *Relay) metrics() *prometheus.Registry {
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(collector{r}, collectors.NewGoCollector(),
+	reg.MustRegister(collector{r}, r.linkMetrics(), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return reg
 }
