@@ -39,6 +39,7 @@ func commands() []command {
 		{"publish", "publish lines, a file or made-up frames as a broadcast", publishMain},
 		{"subscribe", "print what a track carries", subscribeMain},
 		{"announced", "list the broadcasts that are there", announcedMain},
+		{"routes", "show where a relay pulls broadcasts from, and why", routesMain},
 		{"fetch", "print one group of a track", fetchMain},
 		{"token", "make and check keys and tokens", tokenMain},
 		{"bench", "measure relays under load", benchMain},

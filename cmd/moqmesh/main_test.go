@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script. Each has a relay of its own at $RELAY
-// (host:port), whose certificate is $FINGERPRINT. Everybody may do everything
+// (host:port), with plain HTTP at $WEB and its operator's pages at $INTERNAL. Everybody may do everything
 // below anon/; the rest needs a token of key.jwk.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -72,13 +72,14 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	addrs, stop, err := startRelay("--listen", "127.0.0.1:0", "--listen-tls-generate", "127.0.0.1",
-		"--web-http-listen", "127.0.0.1:0", "--auth-public", "anon/**", "--auth-key", keyFile)
+		"--web-http-listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", "--auth-public", "anon/**", "--auth-key", keyFile)
 	if err != nil {
 		return err
 	}
 	env.Defer(stop)
 	env.Setenv("RELAY", addrs["quic"])
 	env.Setenv("WEB", addrs["http"])
+	env.Setenv("INTERNAL", addrs["internal"])
 	return nil
 }
 
@@ -112,7 +113,7 @@ func startRelay(args ...string) (addrs map[string]string, stop func(), err error
 // TestHelp compares every -h with its golden file.
 func TestHelp(t *testing.T) {
 	for _, words := range []string{
-		"", "publish", "subscribe", "announced", "fetch", "token", "token generate", "token sign", "token verify", "version",
+		"", "publish", "subscribe", "announced", "routes", "fetch", "token", "token generate", "token sign", "token verify", "version",
 	} {
 		var out, stderr strings.Builder
 		status := run(t.Context(), append(strings.Fields(words), "-h"), streams{strings.NewReader(""), &out, &stderr})
