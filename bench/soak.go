@@ -29,9 +29,10 @@ type SoakConfig struct {
 	// Load is what goes through. Its viewers watch all the time.
 	Load Load
 	// Idle sessions do nothing. Stopped viewers are in a process that gets SIGSTOP
-	// for every second phase.
+	// in every third phase.
 	Idle, Stopped int
-	// Stops is how often they are stopped, and Phase how long each time and between.
+	// Stops is how often they are stopped, and Phase how long each time. It is also
+	// how long they then catch up, and how long they run before the next time.
 	Stops int
 	Phase time.Duration
 	// Pace is how many sessions connect in a second.
@@ -54,7 +55,7 @@ func (c SoakConfig) Check() error {
 	switch {
 	case c.Relay.Program == "" && c.URL == "":
 		return errors.New("no relay")
-	case c.Idle < 0 || c.Stopped < 0 || c.Stops < 0 || c.Stops > maxPhases/2-1:
+	case c.Idle < 0 || c.Stopped < 0 || c.Stops < 0 || c.Stops > maxPhases/cycle-1:
 		return errors.New("idle, stopped and stops must not be negative, and the stops not too many")
 	case c.Phase <= 0 || c.Pace < 1:
 		return errors.New("the phase and the pace must be above 0")
@@ -63,7 +64,7 @@ func (c SoakConfig) Check() error {
 }
 
 // phases is how many there are: the stopped viewers run in the first and the last.
-func (c SoakConfig) phases() int { return 2*c.Stops + 1 }
+func (c SoakConfig) phases() int { return cycle*c.Stops + 1 }
 
 // ramp is the time in which so many sessions connect.
 func (c SoakConfig) ramp(sessions int) time.Duration {
@@ -117,12 +118,12 @@ func (s *soak) run(ctx context.Context) (err error) {
 	if s.result.Memory.Idle, err = s.memory(ctx); err != nil {
 		return err
 	}
-	stopped, err := s.crowd(ctx, s.cfg.Stopped, s.path)
+	c, err := s.crowd(ctx, s.cfg.Stopped, s.path)
 	if err != nil {
 		return fmt.Errorf("open the sessions that will be stopped: %w", err)
 	}
-	defer func() { err = errors.Join(err, stopped.end(&s.result.StoppedHeld)) }()
-	return s.load(ctx, stopped)
+	defer func() { err = errors.Join(err, c.end(&s.result.StoppedHeld)) }()
+	return s.load(ctx, c)
 }
 
 // memory is the relay's, once it has settled; 0 = unknown.
@@ -151,14 +152,14 @@ func (s *soak) crowd(ctx context.Context, sessions int, watch string) (*crowd, e
 }
 
 // load measures the viewers that are never stopped, phase by phase.
-func (s *soak) load(ctx context.Context, stopped *crowd) error {
+func (s *soak) load(ctx context.Context, c *crowd) error {
 	fmt.Fprintf(s.cfg.Progress, "opening %d viewers\n", s.cfg.Load.Viewers)
 	phases := s.cfg.phases()
 	r, err := Fanout(ctx, FanoutConfig{
 		URL: s.cfg.URL, Dial: transport.DialConfig{TLS: &tls.Config{InsecureSkipVerify: true}}, // a relay on this machine
 		Version: s.cfg.Version, Path: s.path, PID: s.cfg.PID, Load: s.cfg.Load,
 		Ramp: s.cfg.ramp(s.cfg.Load.Viewers), Warmup: soakWarmup, Window: time.Duration(phases) * s.cfg.Phase, Grace: maxAge,
-		Phases: phases, OnPhase: func(phase int) { s.enter(phase, stopped) },
+		Phases: phases, OnPhase: func(phase int) { s.enter(phase, c) },
 	})
 	if err != nil {
 		return err
@@ -167,15 +168,28 @@ func (s *soak) load(ctx context.Context, stopped *crowd) error {
 	return nil
 }
 
-// enter stops the crowd in every second phase and lets it go on in the others.
-func (s *soak) enter(phase int, stopped *crowd) {
-	fmt.Fprintf(s.cfg.Progress, "phase %d of %d\n", phase+1, s.cfg.phases())
-	if stops(phase) {
-		stopped.freeze()
-	} else {
-		stopped.thaw()
-	}
+// What the crowd does in a phase. While it catches up it takes processor time
+// from the other viewers, where they share one.
+const (
+	crowdRuns      = "running"
+	crowdStopped   = "stopped"
+	crowdCatchesUp = "catching up"
+)
+
+// cycle is after how many phases the same comes again.
+const cycle = 3
+
+// during is what the crowd does in a phase.
+func during(phase int) string {
+	return [cycle]string{crowdRuns, crowdStopped, crowdCatchesUp}[phase%cycle]
 }
 
-// stops says whether a crowd is stopped during a phase.
-func stops(phase int) bool { return phase%2 == 1 }
+// enter stops the crowd in its phases and lets it go on in the others.
+func (s *soak) enter(phase int, c *crowd) {
+	fmt.Fprintf(s.cfg.Progress, "phase %d of %d: %s\n", phase+1, s.cfg.phases(), during(phase))
+	if during(phase) == crowdStopped {
+		c.freeze()
+	} else {
+		c.thaw()
+	}
+}

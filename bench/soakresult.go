@@ -88,16 +88,16 @@ func (r *SoakResult) Table() string {
 	f, kB := r.Fanout, func(n uint64) float64 { return float64(n) / 1e3 }
 	fmt.Fprintf(&b, "# Soak, %s on %s\n\n", r.Date.Format("2006-01-02"), r.Machine.Host)
 	fmt.Fprintf(&b, "%s; %s; %s over %s. `%s`\n\n", r.Machine, r.Relay, f.Version, f.Transport, strings.Join(r.Command, " "))
-	fmt.Fprintf(&b, "%v frames a second of %d bytes, %d a group, to %d viewers that always watch and %d that are stopped in every second phase, beside %d idle sessions.\n\n",
+	fmt.Fprintf(&b, "%v frames a second of %d bytes, %d a group, to %d viewers that always watch and %d that are stopped now and then, beside %d idle sessions.\n\n",
 		f.Load.Rate, f.Load.FrameBytes, f.Load.GroupFrames, f.Load.Viewers, r.Stopped, r.Idle)
-	b.WriteString("| phase | stopped | delivered | p50 | p99 | most | relay, of a core | load, of a core | relay memory |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| phase | those are | delivered | p50 | p99 | most | relay, of a core | load, of a core | relay memory |\n|---|---|---|---|---|---|---|---|---|\n")
 	for i, p := range f.Phases {
-		fmt.Fprintf(&b, "| %d | %s | %d of %d | %v | %v | %v | %s | %s | %s |\n", i+1, map[bool]string{true: "yes", false: "no"}[stops(i)],
+		fmt.Fprintf(&b, "| %d | %s | %d of %d | %v | %v | %v | %s | %s | %s |\n", i+1, during(i),
 			p.Delivered, p.Expected, micros(p.Latency.P50), micros(p.Latency.P99), micros(p.Latency.Max),
 			known(p.Relay, core), core(p.Self), known(p.Relay, memory))
 	}
-	fmt.Fprintf(&b, "\np99 of the viewers that always watch: %s ms while the others ran, %s ms while they were stopped (median; least and most).\n",
-		r.p99(false).format("%.1f"), r.p99(true).format("%.1f"))
+	fmt.Fprintf(&b, "\np99 of the viewers that always watch: %s ms while the others ran, %s ms while they were stopped, %s ms while they caught up (median; least and most).\n",
+		r.p99(crowdRuns).format("%.1f"), r.p99(crowdStopped).format("%.1f"), r.p99(crowdCatchesUp).format("%.1f"))
 	fmt.Fprintf(&b, "Relay memory: %.0f kB for each idle session, %.0f kB for each viewer. Groups: %d whole, %d cut, %d skipped. Others used %.2f cores.\n",
 		kB(r.IdleBytes()), kB(r.ViewerBytes()), f.Groups.Whole, f.Groups.Cut, f.Groups.Skipped, f.Others)
 	fmt.Fprintf(&b, "Idle sessions open at the end: %d of %d. Of the %d that were stopped, %d were, and had read %d frames.\n",
@@ -119,12 +119,12 @@ func known(u *Usage, figure func(Usage) string) string {
 	return figure(*u)
 }
 
-// p99 is the spread over the phases in which the crowd is stopped, or not, in
+// p99 is the spread over the phases in which the crowd does the same, in
 // milliseconds.
-func (r *SoakResult) p99(stopped bool) Spread {
+func (r *SoakResult) p99(state string) Spread {
 	var all []float64
 	for i, p := range r.Fanout.Phases {
-		if stops(i) == stopped {
+		if during(i) == state {
 			all = append(all, float64(p.Latency.P99)/1e3)
 		}
 	}

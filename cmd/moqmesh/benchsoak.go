@@ -38,8 +38,8 @@ func benchSoak(ctx context.Context, args []string, std streams) error {
 	f.Float64Var(&cfg.Load.Rate, "rate", 5, "`FRAMES` a second")
 	f.IntVar(&cfg.Load.FrameBytes, "frame-size", 300, "`BYTES` of a frame's payload")
 	f.IntVar(&cfg.Load.GroupFrames, "group-size", 1, "`FRAMES` of a group")
-	f.IntVar(&cfg.Stops, "stops", 5, "`NUMBER` of times that viewers are stopped")
-	f.DurationVar(&cfg.Phase, "phase", 4*time.Second, "`TIME` that they are stopped, and that they run between")
+	f.IntVar(&cfg.Stops, "stops", 4, "`NUMBER` of times that viewers are stopped")
+	f.DurationVar(&cfg.Phase, "phase", 4*time.Second, "`TIME` that they are stopped, then catch up, then run")
 	f.IntVar(&cfg.Pace, "pace", 100, "`SESSIONS` that connect in a second")
 	f.StringVar(&out, "out", "", "`FOLDER` for the result (default: only print it)")
 	if _, err := f.parse(args, 0); err != nil {
