@@ -31,6 +31,7 @@ func TestPageSaysWhatTheDocumentSays(t *testing.T) {
 		`<tr class="chosen"><th scope="row">via https://a.example/</th>`,
 		`<td class="chain">33 → https://c.example/ → https://b.example/</td>`,
 		"<dt>cheaper</dt><dd>" + RuleTexts["cheaper"],
+		`<path class="leg chosen" d="M`, `<text class="label start chosen"`,
 		"timeout", "25.0",
 	} {
 		if !strings.Contains(text, want) {
@@ -126,7 +127,7 @@ func TestPictureOfABroadcast(t *testing.T) {
 	}
 	legs := 0
 	for _, l := range p.Lines {
-		if l.Class == "leg chosen" {
+		if l.Class == "chosen" {
 			legs++
 		}
 	}

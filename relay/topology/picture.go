@@ -10,10 +10,10 @@ import (
 
 // The sizes of a picture, in pixels.
 const (
-	boxWidth, boxHeight = 170, 44
-	rowStep             = 64  // from one row to the next
-	legGap              = 34  // between two boxes of a route
-	linkGap             = 110 // between a neighbour and the relay in the middle
+	boxWidth, boxHeight = 160, 44
+	rowStep             = 64 // from one row to the next
+	legGap              = 26 // between two boxes of a route
+	linkGap             = 90 // between a neighbour and the relay in the middle
 	margin              = 12
 )
 
@@ -53,7 +53,7 @@ type line struct {
 	Label          string
 	LabelX, LabelY int
 	Anchor         string // of the label: start or end
-	Class          string
+	Class          string // that of the row
 }
 
 // Path is the line's shape in SVG.
@@ -117,7 +117,7 @@ func (p *picture) place(r row, y, x, way int) {
 		}
 		near := at + way*gap
 		b.X, b.Y, b.W, b.H = min(near, near+way*boxWidth), y, boxWidth, boxHeight
-		l := line{X1: near, Y1: center, X2: at, Y2: center, Class: strings.TrimSpace("leg " + r.class)}
+		l := line{X1: near, Y1: center, X2: at, Y2: center, Class: r.class}
 		if i == 0 {
 			l.Label, l.LabelX, l.LabelY, l.Anchor = r.label, near-way*6, center-7, "start"
 			if way > 0 {
