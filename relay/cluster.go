@@ -80,7 +80,7 @@ func (r *Relay) dialPeer(ctx context.Context, req cluster.Request) (cluster.Dial
 func (r *Relay) peerDial(ctx context.Context, c *conf.Relay) transport.DialConfig {
 	d := transport.DialConfig{
 		TLS: r.dials.TLS(), QUIC: quicConfig(c.QUIC),
-		Timeout: cmp.Or(c.Connect.Timeout, forever), Race: c.Connect.Race,
+		Timeout: cmp.Or(c.Connect.Timeout, forever), Race: c.Connect.Race, ResolutionDelay: cmp.Or(c.Connect.ResolutionDelay, -1),
 		WebSocketDelay: c.Connect.WebSocket.Delay,
 		Pin: func(fingerprint string) *tls.Config {
 			t := c.Connect.TLS

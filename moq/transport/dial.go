@@ -34,6 +34,9 @@ type DialConfig struct {
 	// Race is how long one address has before the next is tried beside it
 	// (Happy Eyeballs). Zero: 250 ms.
 	Race time.Duration
+	// ResolutionDelay is how long IPv4 addresses that are known wait for the answer
+	// about IPv6 (RFC 8305, section 3). Negative: not at all. Zero: 50 ms.
+	ResolutionDelay time.Duration
 	// WebSocketDelay is the head start of QUIC before the WebSocket fallback of
 	// https, moqt and moql URLs. Negative: no fallback. Zero: 200 ms.
 	WebSocketDelay time.Duration
@@ -96,6 +99,9 @@ func (c DialConfig) withDefaults() DialConfig {
 	}
 	if c.Race == 0 {
 		c.Race = 250 * time.Millisecond
+	}
+	if c.ResolutionDelay == 0 {
+		c.ResolutionDelay = 50 * time.Millisecond
 	}
 	if c.WebSocketDelay == 0 {
 		c.WebSocketDelay = 200 * time.Millisecond
@@ -181,7 +187,7 @@ func dialWebSocket(ctx context.Context, u *url.URL, cfg DialConfig) (*Dialled, e
 
 // dialQUIC resolves the host and races its addresses.
 func dialQUIC(ctx context.Context, u *url.URL, cfg DialConfig) (*Dialled, error) {
-	addrs, err := resolve(ctx, u)
+	addrs, err := resolve(ctx, u, cfg.ResolutionDelay)
 	if err != nil {
 		return nil, err
 	}
@@ -194,45 +200,6 @@ func dialAddrs(ctx context.Context, u *url.URL, addrs []*net.UDPAddr, cfg DialCo
 		attempts[i] = func(ctx context.Context) (*Dialled, error) { return dialAddr(ctx, u, addr, cfg) }
 	}
 	return race(ctx, cfg.Race, attempts...)
-}
-
-// resolve lists the host's addresses in the order to try them.
-func resolve(ctx context.Context, u *url.URL) ([]*net.UDPAddr, error) {
-	port := u.Port()
-	if port == "" {
-		port = "443"
-	}
-	n, err := net.DefaultResolver.LookupPort(ctx, "udp", port)
-	if err != nil {
-		return nil, err
-	}
-	ips, err := net.DefaultResolver.LookupIPAddr(ctx, u.Hostname())
-	if err != nil {
-		return nil, err
-	}
-	return interleave(ips, n), nil
-}
-
-// interleave takes the families in turn, IPv6 first (RFC 8305, section 4).
-func interleave(ips []net.IPAddr, port int) (out []*net.UDPAddr) {
-	var v6, v4 []*net.UDPAddr
-	for _, ip := range ips {
-		addr := &net.UDPAddr{IP: ip.IP, Zone: ip.Zone, Port: port}
-		if ip.IP.To4() == nil {
-			v6 = append(v6, addr)
-		} else {
-			v4 = append(v4, addr)
-		}
-	}
-	for len(v6) > 0 || len(v4) > 0 {
-		if len(v6) > 0 {
-			out, v6 = append(out, v6[0]), v6[1:]
-		}
-		if len(v4) > 0 {
-			out, v4 = append(out, v4[0]), v4[1:]
-		}
-	}
-	return out
 }
 
 func dialAddr(ctx context.Context, u *url.URL, addr *net.UDPAddr, cfg DialConfig) (*Dialled, error) {

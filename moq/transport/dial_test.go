@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -20,22 +21,24 @@ import (
 
 // TestInterleave: the families take turns, IPv6 first, each in the resolver's order.
 func TestInterleave(t *testing.T) {
-	for _, tt := range []struct{ have, want string }{
-		{"", ""},
-		{"10.0.0.1", "10.0.0.1"},
-		{"10.0.0.1 10.0.0.2 fd00::1", "fd00::1 10.0.0.1 10.0.0.2"},
-		{"fd00::1 fd00::2 fd00::3 10.0.0.1", "fd00::1 10.0.0.1 fd00::2 fd00::3"},
+	for _, tt := range []struct{ v6, v4, want string }{
+		{"", "", ""},
+		{"", "10.0.0.1", "10.0.0.1"},
+		{"fd00::1", "10.0.0.1 10.0.0.2", "fd00::1 10.0.0.1 10.0.0.2"},
+		{"fd00::1 fd00::2 fd00::3", "10.0.0.1", "fd00::1 10.0.0.1 fd00::2 fd00::3"},
 	} {
-		var ips []net.IPAddr
-		for _, text := range strings.Fields(tt.have) {
-			ips = append(ips, net.IPAddr{IP: net.ParseIP(text)})
+		family := func(texts string) (addrs []netip.Addr) {
+			for _, text := range strings.Fields(texts) {
+				addrs = append(addrs, netip.MustParseAddr(text))
+			}
+			return addrs
 		}
 		var got []string
-		for _, addr := range interleave(ips, 443) {
+		for _, addr := range interleave(family(tt.v6), family(tt.v4), 443) {
 			got = append(got, addr.IP.String())
 		}
 		if strings.Join(got, " ") != tt.want {
-			t.Errorf("interleave(%s) = %v, want %s", tt.have, got, tt.want)
+			t.Errorf("interleave(%s, %s) = %v, want %s", tt.v6, tt.v4, got, tt.want)
 		}
 	}
 }
