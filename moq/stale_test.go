@@ -73,8 +73,8 @@ func TestLateGroups(t *testing.T) {
 	}
 	one(t, w, 20, 2000)
 	one(t, w, 4, 400) // reaches to 500, a second and a half behind
-	if got := served(fresh); len(got) != 1 || got[0] != 20 || fresh.Skipped() != 1 {
-		t.Errorf("served %v, skipped %d, want 20 and one skipped", got, fresh.Skipped())
+	if got := served(fresh); len(got) != 1 || got[0] != 20 || fresh.Skipped() != (Amount{1, 1, 4}) {
+		t.Errorf("served %v, skipped %+v, want 20 and one skipped", got, fresh.Skipped())
 	}
 }
 

@@ -88,7 +88,7 @@ type Subscription struct {
 	parked  []*Group // above End, in order of arrival
 	gram    uint64   // datagrams up to here were seen
 	closed  bool
-	skipped uint64 // groups passed over as stale, or gone before their turn
+	skipped Amount // passed over as stale, or gone before its turn
 }
 
 // subscribeLocked attaches a reader.
@@ -170,9 +170,9 @@ func (s *Subscription) detach() bool {
 // Track is what the subscription reads.
 func (s *Subscription) Track() *Track { return s.t }
 
-// Skipped counts the groups passed over because they were stale, or gone from the
-// track before their turn.
-func (s *Subscription) Skipped() uint64 {
+// Skipped is what was passed over because it was stale. Of groups that were gone
+// from the track before their turn only the number is known.
+func (s *Subscription) Skipped() Amount {
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
 	return s.skipped
@@ -199,7 +199,7 @@ func (s *Subscription) nextLocked() (r GroupReader, ok bool) {
 	for ; s.next < s.t.arrived; s.next++ {
 		g := s.t.arrivalLocked(s.next)
 		if g == nil {
-			s.skipped++
+			s.skipped.Groups++
 			continue
 		}
 		if s.aboveLocked(g) {
@@ -230,7 +230,7 @@ func (s *Subscription) serveLocked(g *Group) (r GroupReader, ok bool) {
 		return r, false
 	}
 	if s.staleLocked(g) {
-		s.skipped++
+		s.skipped.add(g)
 		return r, false
 	}
 	start := 0

@@ -55,6 +55,9 @@ var eventSeries = []struct {
 }{
 	{series("groups_skipped_total", "Groups not begun for a viewer because they were stale.", "tier"), func(c *session.Counters) uint64 { return c.GroupsSkipped.Load() }},
 	{series("groups_reset_total", "Groups given up for a viewer that fell behind.", "tier"), func(c *session.Counters) uint64 { return c.GroupsReset.Load() }},
+	{series("stale_groups_total", "Groups that viewers did not get whole: skipped or given up.", "tier"), func(c *session.Counters) uint64 { return c.GroupsSkipped.Load() + c.GroupsReset.Load() }},
+	{series("stale_frames_total", "Frames of those groups that were here and not sent.", "tier"), func(c *session.Counters) uint64 { return c.StaleFrames.Load() }},
+	{series("stale_bytes_total", "Bytes of those frames, with their headers.", "tier"), func(c *session.Counters) uint64 { return c.StaleBytes.Load() }},
 	{series("datagrams_lost_total", "Datagrams too large for the path or without room.", "tier"), func(c *session.Counters) uint64 { return c.DatagramsLost.Load() }},
 	{series("streams_refused_total", "Streams of unknown type or with a malformed request.", "tier"), func(c *session.Counters) uint64 { return c.StreamsRefused.Load() }},
 	{series("violations_total", "Sessions closed for a protocol violation.", "tier"), func(c *session.Counters) uint64 { return c.Violations.Load() }},

@@ -3,6 +3,8 @@ package session
 import (
 	"errors"
 	"sync/atomic"
+
+	"github.com/moqmesh/moqmesh/moq"
 )
 
 // Counters count what sessions move. They only rise. One set is shared by all
@@ -15,11 +17,30 @@ type Counters struct {
 
 	GroupsSkipped  atomic.Uint64 // not begun for a viewer: stale when their turn came
 	GroupsReset    atomic.Uint64 // begun and given up: stale, or too many open
+	StaleFrames    atomic.Uint64 // of both, as far as they were here and not in the transport's hands
+	StaleBytes     atomic.Uint64 // the same, with frame headers
 	DatagramsLost  atomic.Uint64 // too large for the path, or no room
 	StreamsRefused atomic.Uint64 // unknown or malformed
 	Violations     atomic.Uint64 // sessions closed for one
 	Limited        atomic.Uint64 // requests and announcements over a limit
 	TimedOut       atomic.Uint64 // requests and setups that got no answer in time
+}
+
+// skip counts groups that were not begun for a viewer.
+func (c *Counters) skip(a moq.Amount) {
+	c.GroupsSkipped.Add(a.Groups)
+	c.stale(a)
+}
+
+// reset counts a group that was given up.
+func (c *Counters) reset(rest moq.Amount) {
+	c.GroupsReset.Add(rest.Groups)
+	c.stale(rest)
+}
+
+func (c *Counters) stale(a moq.Amount) {
+	c.StaleFrames.Add(a.Frames)
+	c.StaleBytes.Add(a.Bytes)
 }
 
 // Traffic is one direction of content.

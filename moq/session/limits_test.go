@@ -80,6 +80,10 @@ func TestBandwidthLimit(t *testing.T) {
 		if lost := relay.counters.GroupsSkipped.Load(); lost < 700 {
 			t.Errorf("%d groups counted as skipped", lost)
 		}
+		lost := relay.counters.GroupsSkipped.Load()
+		if frames, bytes := relay.counters.StaleFrames.Load(), relay.counters.StaleBytes.Load(); frames != lost || bytes < 1000*lost {
+			t.Errorf("%d groups of 1,000 bytes skipped, counted as %d frames of %d bytes", lost, frames, bytes)
+		}
 	})
 }
 

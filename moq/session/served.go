@@ -30,7 +30,7 @@ type served struct {
 	open     []*groupSender   // group streams, oldest first
 	waiting  *moq.GroupReader // could not be begun yet
 	late     bool             // a group has had to wait, and none was begun since
-	skipped  uint64           // of sub, as counted; valid where late
+	skipped  moq.Amount       // as of the last count; valid where late
 	answers  []byte           // control messages not written yet
 	started  bool             // SUBSCRIBE_START (or OK) is out
 	ended    bool             // SUBSCRIBE_END is out
@@ -61,10 +61,10 @@ func (v *served) feed(d *sender) []*groupSender {
 		switch {
 		case g.push(d): // what can go out at once goes, even if its time is over
 		case v.sub.Stale(&g.r):
-			v.s.cfg.Counters.GroupsReset.Add(1)
+			v.s.cfg.Counters.reset(g.r.Rest())
 			g.stream.Reset(StreamExpired)
 		case g.r.Err() != nil: // gone from the track while its stream was stuck
-			v.s.cfg.Counters.GroupsReset.Add(1)
+			v.s.cfg.Counters.reset(g.r.Rest())
 			g.stream.Reset(streamCode(g.r.Err()))
 		default:
 			kept = append(kept, g)
@@ -99,7 +99,7 @@ func (v *served) nextGroup() (r moq.GroupReader, ok bool) {
 		if !v.sub.Stale(waiting) && waiting.Err() == nil {
 			return *waiting, true
 		}
-		v.s.cfg.Counters.GroupsSkipped.Add(1)
+		v.s.cfg.Counters.skip(waiting.Rest())
 	}
 	r, ok = v.sub.Next()
 	v.countSkipped()
@@ -119,7 +119,7 @@ func (v *served) postpone(d *sender, r moq.GroupReader) bool {
 func (v *served) countSkipped() {
 	if v.late {
 		n := v.sub.Skipped()
-		v.s.cfg.Counters.GroupsSkipped.Add(n - v.skipped)
+		v.s.cfg.Counters.skip(n.Less(v.skipped))
 		v.skipped = n
 	}
 }
@@ -130,7 +130,7 @@ func (v *served) begin(d *sender, stream SendStream, r moq.GroupReader) {
 	v.late = false
 	v.announceStart(r.Sequence())
 	for len(v.open) >= v.s.cfg.Limits.OpenGroups {
-		v.s.cfg.Counters.GroupsReset.Add(1)
+		v.s.cfg.Counters.reset(v.open[0].r.Rest())
 		v.open[0].stream.Reset(StreamTooFarBehind)
 		v.open = v.open[1:]
 	}
