@@ -46,6 +46,8 @@ type SoakConfig struct {
 const (
 	// soakWarmup is how long frames flow before the first phase.
 	soakWarmup = 2 * time.Second
+	// soakGrace is how long late frames are waited for.
+	soakGrace = 2 * time.Second
 	// settle is how long the relay is left alone before its memory is read.
 	settle = 2 * time.Second
 )
@@ -158,7 +160,7 @@ func (s *soak) load(ctx context.Context, c *crowd) error {
 	r, err := Fanout(ctx, FanoutConfig{
 		URL: s.cfg.URL, Dial: transport.DialConfig{TLS: &tls.Config{InsecureSkipVerify: true}}, // a relay on this machine
 		Version: s.cfg.Version, Path: s.path, PID: s.cfg.PID, Load: s.cfg.Load,
-		Ramp: s.cfg.ramp(s.cfg.Load.Viewers), Warmup: soakWarmup, Window: time.Duration(phases) * s.cfg.Phase, Grace: maxAge,
+		Ramp: s.cfg.ramp(s.cfg.Load.Viewers), Warmup: soakWarmup, Window: time.Duration(phases) * s.cfg.Phase, Grace: soakGrace,
 		Phases: phases, OnPhase: func(phase int) { s.enter(phase, c) },
 	})
 	if err != nil {

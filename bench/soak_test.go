@@ -1,16 +1,90 @@
 package bench
 
 import (
+	"context"
 	"encoding/json"
+	"flag"
+	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
+
+// holdWord as the first argument makes the test program one that holds sessions.
+const holdWord = "hold-sessions"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == holdWord {
+		os.Exit(holdSessions(os.Args[2], os.Args[3:]))
+	}
+	os.Exit(m.Run())
+}
+
+// holdSessions is what "moqmesh bench hold" does.
+func holdSessions(url string, args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	cfg := holding("", 0)
+	cfg.URL = url
+	f := flag.NewFlagSet(holdWord, flag.ExitOnError)
+	f.IntVar(&cfg.Sessions, "sessions", 0, "")
+	f.DurationVar(&cfg.Ramp, "ramp", 0, "")
+	f.StringVar(&cfg.Watch, "watch", "", "")
+	f.String("protocol", "", "the one of holding")
+	f.Bool("tls-insecure", false, "as holding does")
+	f.Parse(args)
+	lines := json.NewEncoder(os.Stdout)
+	held, err := Hold(ctx, cfg, func(h Held) { lines.Encode(h) })
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	lines.Encode(held)
+	return 0
+}
+
+// TestSoak is a small one: idle sessions, viewers, and some of them stopped. All
+// frames reach the others, no idle session ends, and each costs little.
+func TestSoak(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var progress strings.Builder
+	r, err := Soak(t.Context(), SoakConfig{
+		URL: "moqt://" + serve(t) + "/", PID: os.Getpid(), Version: lite.V05,
+		Load: Load{Rate: 20, FrameBytes: 300, GroupFrames: 1, Viewers: 9}, Idle: 50, Stopped: 3,
+		Stops: 1, Phase: 500 * time.Millisecond, Pace: 200, Hold: []string{self, holdWord}, Progress: &progress,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Err(); err != nil {
+		t.Error(err)
+	}
+	if f := r.Fanout; f.Expected != 4*10*9 || f.Groups.Whole != f.Expected || len(f.Phases) != 4 {
+		t.Errorf("%d frames expected, groups %+v, %d phases; want 360, all whole, in 4", f.Expected, f.Groups, len(f.Phases))
+	}
+	if h := r.StoppedHeld; h.Open != 3 || h.Frames == 0 {
+		t.Errorf("those that were stopped: %+v, want 3 sessions that go on reading", h)
+	}
+	if each := r.IdleBytes(); each > 1<<20 {
+		t.Errorf("%d bytes for each idle session, want at most 1 MiB", each)
+	}
+	if r.Memory.Empty == 0 || r.ViewerBytes() > 4<<20 {
+		t.Errorf("memory %+v and %d bytes for each viewer, want it known and bounded", r.Memory, r.ViewerBytes())
+	}
+	if !strings.Contains(progress.String(), "phase 2 of 4: stopped\n") {
+		t.Errorf("progress: %s", progress.String())
+	}
+}
 
 // soaked is a good result: 1,000 idle sessions of 100 kB, 80 viewers and 20
 // stopped ones of 50 kB.
