@@ -3,6 +3,7 @@ package moq
 import (
 	"slices"
 	"sync"
+	"time"
 )
 
 // Source supplies the tracks of a broadcast that lives elsewhere. Its methods
@@ -22,9 +23,11 @@ type Broadcast struct {
 	cache   *Cache
 	sourced bool  // its tracks come from a source
 	carried carry // told when the first reader comes and the last one leaves
+	trial   trial // of the source that it has moved to, and of those on the way there
 
 	mu     sync.Mutex
 	source Source // nil where !sourced, and where no route leads to it any more
+	proven Source // the last one that was not on trial; valid while trial runs
 	moves  bool   // the origin changes source as routes change
 	tracks map[TrackKey]*Track
 	err    error // why it is closed
@@ -103,9 +106,13 @@ func (b *Broadcast) movable() bool {
 
 // reroute moves the broadcast to another source. Tracks that somebody wants go on
 // from there: the old supply is let go when the new one has begun.
-func (b *Broadcast) reroute(source Source) {
+func (b *Broadcast) reroute(source Source, now time.Time) {
 	b.mu.Lock()
+	if !b.trial.runs() {
+		b.proven = b.source
+	}
 	b.source = source
+	b.trial.begin(now)
 	var moving []*TrackWriter
 	for key, t := range b.tracks {
 		t.mu.Lock()
@@ -129,13 +136,16 @@ func (b *Broadcast) reroute(source Source) {
 }
 
 // detach says that no route leads here any more. What runs goes on as long as its
-// supply does; nothing new begins.
+// supply does, unless that has not passed its trial; nothing new begins.
 func (b *Broadcast) detach() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.source = nil
 	for key, t := range b.tracks {
 		t.mu.Lock()
+		if b.trial.runs() {
+			t.rejectLocked(b.proven)
+		}
 		if len(t.feeds) == 0 && t.err == nil && !t.complete { // its supply is lost already
 			t.orphan = true
 			t.closeLocked(ErrClosed)

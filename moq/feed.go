@@ -99,6 +99,18 @@ func (t *Track) dropFeedLocked(f *feed) {
 	f.signal()
 }
 
+// rejectLocked ends every feed that does not come from a source that has proven
+// itself. That one goes on after all.
+func (t *Track) rejectLocked(proven Source) {
+	for _, f := range slices.Clone(t.feeds) {
+		if f.source == proven {
+			f.retired = false
+		} else {
+			t.dropFeedLocked(f)
+		}
+	}
+}
+
 // dropFeedsLocked ends every feed but keep, which may be nil.
 func (t *Track) dropFeedsLocked(keep *feed) {
 	for _, f := range slices.Clone(t.feeds) {

@@ -27,6 +27,9 @@ func (w *GroupWriter) Arrives(now time.Time) {
 	if w.g.came.IsZero() {
 		w.g.came = now
 	}
+	if w.feed != nil {
+		w.g.track.b.trial.brought(now)
+	}
 }
 
 // BeginFrame starts a frame of exactly size bytes. Readers see it at the next

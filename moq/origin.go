@@ -159,8 +159,8 @@ func (o *Origin) serveLocked(path string, n *name) {
 		o.replaceLocked(n, s.own)
 		o.carryLocked(path, s.own)
 	case n.b != nil && n.b.moves && n.from == best.Publisher():
-		b := n.b
-		o.moves = append(o.moves, func() { b.reroute(s.source) })
+		b, now := n.b, o.now
+		o.moves = append(o.moves, func() { b.reroute(s.source, now) })
 	default:
 		b := NewBroadcast(o.cache, s.source)
 		b.moves = true

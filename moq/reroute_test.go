@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // mover is a broadcast that moves between sources as its route changes.
@@ -13,6 +14,9 @@ type mover struct {
 	b   *Broadcast
 	src []*fakeSource
 }
+
+// moved is when all moves are made.
+var moved = time.Unix(1000, 0)
 
 func newMover(t *testing.T) *mover {
 	m := &mover{t: t, src: []*fakeSource{{}}}
@@ -24,7 +28,7 @@ func newMover(t *testing.T) *mover {
 // move reroutes to a new source.
 func (m *mover) move() {
 	m.src = append(m.src, &fakeSource{})
-	m.b.reroute(m.src[len(m.src)-1])
+	m.b.reroute(m.src[len(m.src)-1], moved)
 }
 
 // feed is the writer that the source of route n was given last.
@@ -227,6 +231,72 @@ func TestLostForGood(t *testing.T) {
 	}
 }
 
+// TestRouteOnTrial: when no route is left, what runs over the last one goes on if that
+// has brought something long after the move, and ends if it may lead in a circle.
+func TestRouteOnTrial(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		after time.Duration
+		ends  bool
+	}{{"at once", 0, true}, {"soon", probation - 1, true}, {"later", probation, false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newMover(t)
+			s := m.subscribe()
+			write(t, m.group(0, 1), "a")
+			m.feed(0).Lose(ErrClosed)
+			m.move()
+			g := m.group(1, 1)
+			g.Arrives(moved.Add(tt.after))
+			m.b.detach()
+			if _, _, _, err := s.End(); errors.Is(err, ErrClosed) != tt.ends {
+				t.Errorf("the track ended: %v, want that it does: %v", err, tt.ends)
+			}
+			if d, _ := m.feed(1).Demand(); d.Over != tt.ends {
+				t.Errorf("the last route is let go: %v, want %v", d.Over, tt.ends)
+			}
+		})
+	}
+}
+
+// TestRouteOnTrialGivesBack: a route that has not yet taken over leaves the old one
+// as it was.
+func TestRouteOnTrialGivesBack(t *testing.T) {
+	m := newMover(t)
+	s := m.subscribe()
+	g := m.group(0, 1)
+	m.move()
+	m.b.detach()
+	write(t, g, "a")
+	g.Close()
+	write(t, m.group(0, 2), "b")
+	if got, want := drain(s), "1:a. 2:b"; got != want {
+		t.Errorf("read %q, want %q", got, want)
+	}
+	if d, _ := m.feed(1).Demand(); !d.Over {
+		t.Error("the new route is kept")
+	}
+}
+
+// TestRoutesOnTrial: of several moves in a row none has proven itself, nor has what is
+// opened over the last one.
+func TestRoutesOnTrial(t *testing.T) {
+	m := newMover(t)
+	s := m.subscribe()
+	m.feed(0).Lose(ErrClosed)
+	m.move()
+	m.move()
+	other, err := m.b.Subscribe(TrackKey{Name: "other"}, SubscribeOptions{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.b.detach()
+	for _, s := range []*Subscription{s, other} {
+		if _, _, _, err := s.End(); !errors.Is(err, ErrClosed) {
+			t.Errorf("the track %q: %v, want ErrClosed", s.Track().key.Name, err)
+		}
+	}
+}
+
 // TestMovedAgain: of several moves in a row only the last two routes are in use.
 func TestMovedAgain(t *testing.T) {
 	m := newMover(t)
@@ -284,7 +354,7 @@ func TestMovedBack(t *testing.T) {
 	g := m.group(0, 1)
 	write(t, g, "a")
 	m.move()
-	m.b.reroute(m.src[0])
+	m.b.reroute(m.src[0], moved)
 	if n := len(m.src[0].opened); n != 1 {
 		t.Errorf("the first route was asked %d times, want once", n)
 	}
