@@ -65,8 +65,9 @@ const (
 	silent = 13*time.Second + settled
 	// redial is the longest wait before a peer is dialled again, and the dial.
 	redial = 10*time.Second + settled
-	// news and hunted are how many messages about one broadcast may cross a link, where it comes and where it goes.
-	news, hunted = 6, 32
+	// news and hunted are how many messages about one broadcast may cross a link, where it comes and where it goes: then
+	// one each way in each round.
+	news, hunted = 6, 2 * 32
 )
 
 // report prints what an event came to, and holds it to bounds. each says how many broadcasts it was about, and perLink
