@@ -17,11 +17,11 @@ demo: build ## a relay, a publisher and a page that watches it; ends with Ctrl-C
 
 test: ## everything; what this machine lacks is skipped with a line
 	$(GO) vet ./...
-	$(GO) test -timeout 6m $(UNITS)
+	$(GO) test -timeout 12m $(UNITS)
 	$(GO) test ./interop
 
 race: ## all but the tests with other implementations, with the race detector
-	$(GO) test -race -timeout 6m $(UNITS)
+	$(GO) test -race -timeout 12m $(UNITS)
 
 fuzz: ## each fuzz target for FUZZTIME
 	.ci/fuzz $(FUZZTIME)
