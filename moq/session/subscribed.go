@@ -56,7 +56,7 @@ func (u *upstream) subscribe(ctx context.Context, w *moq.TrackWriter, want moq.D
 		return false, err
 	}
 	c.asked()
-	defer c.stopGroups()
+	defer func() { c.stopGroups(err) }()
 	u.s.cfg.Counters.Ingress.SubscriptionsOpened.Add(1)
 	defer u.s.cfg.Counters.Ingress.SubscriptionsClosed.Add(1)
 	defer u.s.pulled.join(u.broadcast(w.Key()), &u.s.cfg.Counters.Ingress)()
@@ -392,11 +392,16 @@ func (c *subscribed) groupDone(sequence uint64, cut bool) {
 	c.signal()
 }
 
-// stopGroups asks the peer to stop the groups under way.
-func (c *subscribed) stopGroups() {
+// stopGroups asks the peer to stop the groups under way, because of err where that is
+// not nil. Those of a session that is over end with it: stopped, they would look as
+// if we had given them up, and not wait for another route.
+func (c *subscribed) stopGroups(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
+	if overWith(err) {
+		return
+	}
 	for _, stream := range c.streams {
 		stream.Stop(StreamCancelled)
 	}
