@@ -17,10 +17,10 @@ import (
 
 // member is a client of a relay.
 type member struct {
-	origin   *moq.Origin
-	counters session.Counters
-	socket   *simlink.Host
-	leave    func() // closes the session and waits for its end
+	origin *moq.Origin
+	served session.Counters // of the relay's end
+	socket *simlink.Host
+	leave  func() // closes the session and waits for its end
 }
 
 // attach brings a client to a relay.
@@ -28,9 +28,11 @@ func (m *Mesh) attach(to *Relay, o *moq.Origin, role lite.Role) *member {
 	m.t.Helper()
 	m.clients++
 	c := &member{origin: o}
-	c.socket = m.net.Host(fmt.Sprintf("10.1.%d.%d:1", m.clients>>8, m.clients&0xff), simlink.Line{Delay: m.latency})
+	at := fmt.Sprintf("10.1.%d.%d:1", m.clients>>8, m.clients&0xff)
+	c.socket = m.net.Host(at, simlink.Line{Delay: m.latency})
+	m.admit(at, c)
 	s, err := client.Dial(m.t.Context(), to.url(), client.Config{
-		Versions: []lite.Version{version}, Origin: c.origin, Role: role, Counters: &c.counters,
+		Versions: []lite.Version{version}, Origin: c.origin, Role: role, Limits: limits,
 		Dial: transport.DialConfig{
 			TLS: &tls.Config{InsecureSkipVerify: true}, WebSocketDelay: -1,
 			Listen: func(string) (net.PacketConn, error) { return c.socket, nil },

@@ -42,7 +42,7 @@ func (r *Relay) dial(ctx context.Context, req cluster.Request) (cluster.Dialled,
 		return cluster.Dialled{}, err
 	}
 	s, err := session.Handshake(ctx, l.count(d.Conn, 0), session.Config{
-		Version: version, AssignedID: req.PeerID, LinkCost: req.LinkCost,
+		Version: version, AssignedID: req.PeerID, LinkCost: req.LinkCost, Limits: limits,
 		Setup:    lite.Setup{Path: d.Path, Cost: req.Declare, Hop: r.id, Probe: lite.ProbeReport},
 		Counters: &l.ends[0].Counters, OnGoaway: req.OnGoaway,
 	})

@@ -12,11 +12,16 @@ import (
 
 	"github.com/moqmesh/moqmesh/internal/simlink"
 	"github.com/moqmesh/moqmesh/internal/testcert"
+	"github.com/moqmesh/moqmesh/moq/session"
 	"github.com/moqmesh/moqmesh/moq/wire/lite"
 )
 
 // version is what all relays and clients of a mesh speak.
 const version = lite.V06
+
+// limits let all groups of the time in which nobody notices a cut come at once. Relays as they are shipped give up the
+// oldest where they cannot send so many at a time.
+var limits = session.Limits{OpenGroups: 512}
 
 // Mesh is relays joined by links. Its methods are for the one goroutine of the test.
 type Mesh struct {
@@ -28,9 +33,10 @@ type Mesh struct {
 	links   []*Link
 	clients int
 
-	mu      sync.Mutex // guards what follows
-	sockets map[string]*Link
-	said    time.Time // when the last announcement came anywhere
+	mu      sync.Mutex         // guards what follows
+	sockets map[string]*Link   // of relays that dial
+	members map[string]*member // by address
+	said    time.Time          // when the last announcement came anywhere
 }
 
 // New starts relays and waits until all links between them are up. Each link is "a-b", or "a-b:10" where pulling over
@@ -46,7 +52,7 @@ func New(t testing.TB, latency time.Duration, links ...string) *Mesh {
 func Prepare(t testing.TB, latency time.Duration, links ...string) *Mesh {
 	t.Helper()
 	t.Cleanup(func() { time.Sleep(20 * time.Second) }) // closed connections take their time
-	m := &Mesh{t: t, net: simlink.New(t, 1), latency: latency, sockets: make(map[string]*Link)}
+	m := &Mesh{t: t, net: simlink.New(t, 1), latency: latency, sockets: make(map[string]*Link), members: make(map[string]*member)}
 	m.cert = testcert.NewCA(t, "ca").Server(t, "localhost").TLS
 	for _, spec := range links {
 		l, err := parseLink(spec)
@@ -238,4 +244,18 @@ func (m *Mesh) linkOf(at net.Addr) *Link {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.sockets[at.String()]
+}
+
+// admit notes whose address a client's is.
+func (m *Mesh) admit(at string, c *member) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.members[at] = c
+}
+
+// memberAt is the client of an address.
+func (m *Mesh) memberAt(at net.Addr) *member {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.members[at.String()]
 }

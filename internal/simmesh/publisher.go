@@ -26,6 +26,7 @@ var media = moq.TrackInfo{Priority: 9, MaxAge: 30 * time.Second, Timescale: 1000
 type Publisher struct {
 	*member
 	m            *Mesh
+	id           uint64
 	announcement *moq.Announcement
 	stop         func() // and waits until no group is being written
 
@@ -55,7 +56,7 @@ func (m *Mesh) PublishAs(at, path string, as Publishing) *Publisher {
 	case as.ID == 0:
 		as.ID = 1<<40 + uint64(m.clients)
 	}
-	p := &Publisher{m: m, member: m.attach(m.Relay(at), moq.NewOrigin(as.ID, moq.NewCache(0)), lite.RolePublisher)}
+	p := &Publisher{m: m, id: as.ID, member: m.attach(m.Relay(at), moq.NewOrigin(as.ID, moq.NewCache(0)), lite.RolePublisher)}
 	b := moq.NewBroadcast(p.origin.Cache(), nil)
 	w, err := b.Create(trackName, media)
 	if err != nil {
@@ -78,7 +79,7 @@ func (p *Publisher) Reconnect(at string) {
 }
 
 // ID is its hop id; 0 = it has none.
-func (p *Publisher) ID() uint64 { return p.origin.ID() }
+func (p *Publisher) ID() uint64 { return p.id }
 
 // write publishes until ctx ends, and then the group under way.
 func (p *Publisher) write(ctx context.Context, w *moq.TrackWriter) {
@@ -92,7 +93,7 @@ func (p *Publisher) write(ctx context.Context, w *moq.TrackWriter) {
 		p.mu.Unlock()
 		for i := range frames {
 			at := uint64((time.Duration(n)*Every + time.Duration(i)*Every/frames).Milliseconds())
-			g.WriteFrame(moq.Frame{Timestamp: at, Payload: payload(p.ID(), n, i)})
+			g.WriteFrame(moq.Frame{Timestamp: at, Payload: payload(p.id, n, i)})
 			time.Sleep(Every / frames)
 		}
 		g.Close()

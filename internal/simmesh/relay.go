@@ -270,11 +270,13 @@ func (r *Relay) linkTo(host string) (*Link, error) {
 
 // serve takes in a peer or a client.
 func (r *Relay) serve(ctx context.Context, in *transport.Incoming) {
-	cfg := session.Config{Server: true, Version: version, Setup: lite.Setup{Hop: r.id}}
+	cfg := session.Config{Server: true, Version: version, Setup: lite.Setup{Hop: r.id}, Limits: limits}
 	conn := in.Conn
 	l := r.m.linkOf(in.Conn.RemoteAddr())
 	if l != nil {
 		conn, cfg.Counters = l.count(conn, 1), &l.ends[1].Counters
+	} else {
+		cfg.Counters = &r.m.memberAt(conn.RemoteAddr()).served
 	}
 	s, err := session.Handshake(ctx, conn, cfg)
 	if err != nil {

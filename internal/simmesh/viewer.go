@@ -39,7 +39,7 @@ type Tally struct {
 	Whole       int      // groups that came whole
 	Missing     []uint64 // between First and Last
 	Resets      int      // subscriptions that ended, of whatever publisher
-	Twice       int      // groups that came again, of whatever publisher; only where Resets is 0
+	Twice       int      // group streams of groups that had begun before, of whatever publisher; only where Resets is 0
 	// Longest is the longest time without a whole group, of whatever publisher.
 	Longest time.Duration
 }
@@ -165,17 +165,17 @@ func (v *Viewer) Tally(p *Publisher) Tally {
 	defer v.mu.Unlock()
 	t := Tally{Resets: v.resets, Longest: v.longest, First: 1 << 63}
 	for id, s := range v.seen {
-		if id.publisher == p.ID() && s.whole {
+		if id.publisher == p.id && s.whole {
 			t.Whole++
 			t.First, t.Last = min(t.First, id.sequence), max(t.Last, id.sequence)
 		}
 	}
 	for n := t.First; n < t.Last; n++ {
-		if s := v.seen[groupID{p.ID(), n}]; s == nil || !s.whole {
+		if s := v.seen[groupID{p.id, n}]; s == nil || !s.whole {
 			t.Missing = append(t.Missing, n)
 		}
 	}
-	t.Twice = int(v.counters.Ingress.Groups.Load()) - len(v.seen)
+	t.Twice = int(v.served.Egress.Groups.Load()) - len(v.seen)
 	return t
 }
 
@@ -184,7 +184,7 @@ func (v *Viewer) Since(p *Publisher, at time.Time) (n int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for id, s := range v.seen {
-		if id.publisher == p.ID() && s.whole && s.at.After(at) {
+		if id.publisher == p.id && s.whole && s.at.After(at) {
 			n++
 		}
 	}
