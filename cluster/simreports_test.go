@@ -155,17 +155,12 @@ func toggle(t *testing.T, times int, pause time.Duration) (counts []uint64) {
 // between them or not.
 func TestTogglesInARing(t *testing.T) {
 	const perToggle = 4 // each end of a link announces and withdraws at most once
-	times := 1000
-	if raced {
-		times = 100
-	}
 	for _, pause := range []time.Duration{latency / 4, 3 * latency, 10 * latency} {
 		t.Run(pause.String(), func(t *testing.T) {
-			few, many := toggle(t, times/10, pause), toggle(t, times, pause)
+			few, many := toggle(t, 100, pause), toggle(t, 1000, pause)
 			for i := range many {
-				if many[i] > uint64(perToggle*times) || many[i] > 11*few[i] {
-					t.Errorf("link %d: %d messages for %d toggles, %d for %d, want at most %d for each",
-						i, few[i], times/10, many[i], times, perToggle)
+				if many[i] > perToggle*1000 || many[i] > 11*few[i] {
+					t.Errorf("link %d: %d messages for 100 toggles, %d for 1000, want at most %d for each", i, few[i], many[i], perToggle)
 				}
 			}
 		})

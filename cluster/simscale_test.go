@@ -22,11 +22,8 @@ func TestScale(t *testing.T) {
 	}{{3, 1, 1000}, {20, 5, 1000}, {50, 8, 100}, {200, 16, 20}}
 	for _, size := range sizes {
 		t.Run(fmt.Sprint(size.relays), func(t *testing.T) {
-			if size.relays > 20 && (testing.Short() || raced) {
+			if size.relays > 20 && testing.Short() {
 				t.Skip("takes a while")
-			}
-			if raced {
-				size.churn = min(size.churn, 50)
 			}
 			inBubble(t, func(t *testing.T) {
 				s := &scale{t: t, m: simmesh.Prepare(t, latency, chorded(size.relays)...), rng: rand.New(rand.NewPCG(1, 2))}
