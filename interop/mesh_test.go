@@ -216,15 +216,7 @@ func (m mesh) awaitWay(t *testing.T, r *member, broadcast string, want ...string
 	})
 }
 
-// askInternal fetches a JSON document of the internal listener.
-func (r *member) askInternal(path string, value any) error {
-	body, err := r.getInternal(path)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal([]byte(body), value)
-}
-
+// getInternal fetches a document of the internal listener.
 func (r *member) getInternal(path string) (string, error) {
 	client := http.Client{Timeout: 5 * time.Second}
 	req, err := http.NewRequest(http.MethodGet, "http://"+r.internal+path, nil)

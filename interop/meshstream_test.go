@@ -55,9 +55,6 @@ func (v viewer) await(t *testing.T, n int, limit time.Duration) {
 	})
 }
 
-// stop ends the viewer before the test does.
-func (v viewer) stop() { v.process.stop() }
-
 // arrivals takes the lines of moqmesh subscribe --json.
 type arrivals struct {
 	mu      sync.Mutex
