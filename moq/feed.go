@@ -11,8 +11,7 @@ import (
 type feed struct {
 	source  Source        // who writes it; nil for what this process publishes
 	demandC chan struct{} // has a token when the demand changed
-	resume  Start         // where a later feed begins, so that nothing is missed
-	resumes bool
+	resume  *Start        // where it goes on for those who were there when it began; nil: where they want
 	retired bool // a newer feed has begun: no new groups, no demand once open is 0
 	open    int  // groups under way that this feed writes
 }
@@ -37,7 +36,7 @@ func (t *Track) moveLocked(to Source) *feed {
 		}
 	}
 	f := newFeed(to)
-	f.resume, f.resumes = t.resumeLocked()
+	f.resume = t.resumeLocked()
 	t.feeds, t.stranded = append(t.feeds, f), false
 	for len(t.feeds) > 2 { // moved again before the last move was through
 		t.dropFeedLocked(t.feeds[0])
@@ -46,17 +45,17 @@ func (t *Track) moveLocked(to Source) *feed {
 }
 
 // resumeLocked is where a new feed has to begin: at the oldest group that is not
-// whole, else behind the newest.
-func (t *Track) resumeLocked() (s Start, ok bool) {
+// whole, else behind the newest. nil: nothing has come yet.
+func (t *Track) resumeLocked() *Start {
 	for _, g := range t.groups {
 		if !g.finished {
-			return Start{Kind: StartAt, Group: g.Sequence}, true
+			return &Start{Kind: StartAt, Group: g.Sequence}
 		}
 	}
 	if last := t.lastLocked(); last != nil {
-		return Start{Kind: StartAt, Group: last.Sequence + 1}, true
+		return &Start{Kind: StartAt, Group: last.Sequence + 1}
 	}
-	return s, false
+	return nil
 }
 
 // takeOverLocked retires every feed older than f: it has begun.
@@ -203,8 +202,8 @@ func (w *TrackWriter) Demand() (Demand, <-chan struct{}) {
 	if t.info != nil {
 		d.MaxAge = min(d.MaxAge, t.info.MaxAge)
 	}
-	if w.feed.resumes {
-		d.Start = w.feed.resume
+	if w.feed.resume != nil {
+		d.Start = *w.feed.resume
 	}
 	return d, w.feed.demandC
 }
@@ -232,6 +231,9 @@ func (t *Track) redemandLocked() {
 	}
 	t.wanted = d
 	for _, f := range t.feeds {
+		if d.Subscribers == 0 {
+			f.resume = nil
+		}
 		f.signal()
 	}
 }

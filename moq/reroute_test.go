@@ -367,3 +367,20 @@ func TestMovedBack(t *testing.T) {
 		t.Errorf("read %q, want %q", got, want)
 	}
 }
+
+// TestResumeIsForThoseWhoWereThere: where a move began is of no interest to readers
+// who come when all earlier ones have left.
+func TestResumeIsForThoseWhoWereThere(t *testing.T) {
+	m := newMover(t)
+	s := m.subscribe()
+	write(t, m.group(0, 1), "a")
+	m.move()
+	if d, _ := m.feed(1).Demand(); d.Start != (Start{Kind: StartAt, Group: 1}) {
+		t.Fatalf("asked from %+v, want group 1", d.Start)
+	}
+	s.Close()
+	m.subscribe()
+	if d, _ := m.feed(1).Demand(); d.Start != (Start{}) {
+		t.Errorf("a later reader has it asked from %+v, want the live edge", d.Start)
+	}
+}
