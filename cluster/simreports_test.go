@@ -1,5 +1,3 @@
-//go:build !race
-
 package cluster_test
 
 import (
