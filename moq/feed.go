@@ -12,8 +12,8 @@ type feed struct {
 	source  Source        // who writes it; nil for what this process publishes
 	demandC chan struct{} // has a token when the demand changed
 	resume  *Start        // where it goes on for those who were there when it began; nil: where they want
-	retired bool // a newer feed has begun: no new groups, no demand once open is 0
-	open    int  // groups under way that this feed writes
+	retired bool          // a newer feed has begun: no new groups, no demand once open is 0
+	open    int           // groups under way that this feed writes
 }
 
 func newFeed(s Source) *feed { return &feed{source: s, demandC: make(chan struct{}, 1)} }

@@ -131,6 +131,21 @@ func (r *Relay) sessionLimits() session.Limits {
 	}
 }
 
+// Bounds on what another relay of the cluster may hold. It stands for all of its
+// clients: the limits of one client are not for it, and these only keep a relay that
+// has gone wrong from taking another with it.
+const (
+	peerSubscriptions = 100_000
+	peerAnnouncements = 1_000_000
+)
+
+func (r *Relay) peerLimits() *session.Limits {
+	l := r.sessionLimits()
+	l.Subscriptions, l.Requests = peerSubscriptions, peerSubscriptions
+	l.Announcements, l.Bandwidth = peerAnnouncements, 0
+	return &l
+}
+
 // authorise asks what the session may do, unless that was decided before the
 // upgrade and SETUP says nothing new.
 func (r *Relay) authorise(ctx context.Context, a arrival, s *session.Session) (auth.Grant, error) {
@@ -197,13 +212,17 @@ func (r *Relay) runSession(ctx context.Context, s *session.Session, e *live, g a
 		return
 	}
 	defer leave()
-	err = s.Run(ctx, r.cluster.Restrict(session.Access{
+	access := session.Access{
 		Origin: r.origin, Root: g.Root,
 		Publish: g.Publish.Match, Subscribe: g.Subscribe.Match,
 		NoPublish:   len(g.Publish) == 0 || setup.Role == lite.RoleSubscriber,
 		NoSubscribe: len(g.Subscribe) == 0 || setup.Role == lite.RolePublisher,
 		Peer:        g.Peer,
 		Counters:    &counts.Counters,
-	}, e.id, setup.Hop))
+	}
+	if g.Peer {
+		access.Limits = r.peerLimits()
+	}
+	err = s.Run(ctx, r.cluster.Restrict(access, e.id, setup.Hop))
 	log.Info("connection closed", "err", err, "dur", time.Since(e.started).Round(time.Millisecond))
 }

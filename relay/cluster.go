@@ -69,7 +69,7 @@ func (r *Relay) dialPeer(ctx context.Context, req cluster.Request) (cluster.Dial
 		Dial:     r.peerDial(ctx, c),
 		Versions: versions(c.Connect.Version),
 		Origin:   r.origin,
-		Limits:   r.sessionLimits(),
+		Limits:   *r.peerLimits(),
 		Counters: r.tiers.counters(c.Cluster.Tier),
 		Log:      r.log.With("conn", id),
 	})(ctx, req)

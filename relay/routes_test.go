@@ -15,11 +15,11 @@ import (
 )
 
 // hub is a relay that takes every session from this machine for a peer's.
-func hub(t *testing.T) *node {
+func hub(t *testing.T, edits ...edit) *node {
 	t.Helper()
-	return start(t, func(c *conf.Relay) {
+	return start(t, append(edits, func(c *conf.Relay) {
 		c.Cluster.InternalPeers = []conf.AddressRange{{Prefix: netip.MustParsePrefix("127.0.0.0/8")}}
-	})
+	})...)
 }
 
 // dialling dials relays at a price of 3, and shows them a token.

@@ -60,7 +60,8 @@ type Limits struct {
 	// Bandwidth is how many bits per second of content the peer gets: beyond it
 	// no group is begun, and those that wait age. Zero: no bound.
 	Bandwidth int64
-	// MaxHops is the longest hop list taken and passed on, our own hop included.
+	// MaxHops is the longest hop list that the peer is told of, our own hop included.
+	// What is taken from it is for the origin's table to judge.
 	MaxHops int
 	// Request is how long the peer may take to answer a request of ours.
 	Request time.Duration
@@ -111,6 +112,9 @@ type Access struct {
 	// Peer marks a relay of our own cluster: its routes count as forwarded, and
 	// it sees hidden names.
 	Peer bool
+	// Limits, if not nil, bound the peer from now on instead of Config.Limits: how
+	// much it may hold depends on who it is. But QueueBytes stays what it was.
+	Limits *Limits
 	// Counters, if not nil, count what the session does from now on.
 	Counters *Counters
 }
@@ -180,6 +184,10 @@ func (s *Session) Run(ctx context.Context, access Access) error {
 		s.mu.Lock() // for a Goaway that comes this early
 		s.cfg.Counters = access.Counters
 		s.mu.Unlock()
+	}
+	if access.Limits != nil {
+		s.cfg.Limits = access.Limits.withDefaults()
+		s.sender.share.rate = s.cfg.Limits.Bandwidth / 8
 	}
 	if s.access.Publish == nil {
 		s.access.Publish = func(string) bool { return true }

@@ -190,9 +190,9 @@ type Cache struct {
 type Limits struct {
 	Sessions                  uint64       `key:"sessions" help:"sessions at a time; 0 = no limit"`
 	SessionsPerAddress        uint64       `key:"sessions_per_address" help:"sessions at a time from one IP address; 0 = no limit"`
-	SubscriptionsPerSession   uint64       `key:"subscriptions_per_session" help:"subscriptions that one session may hold; 0 = no limit"`
-	AnnouncementsPerSession   uint64       `key:"announcements_per_session" help:"broadcasts that one session may announce; 0 = no limit"`
-	BandwidthPerSession       config.Rate  `key:"bandwidth_per_session" help:"bits per second sent to one session; 0 = no limit"`
+	SubscriptionsPerSession   uint64       `key:"subscriptions_per_session" help:"subscriptions that one session may hold, unless it is a cluster peer; 0 = no limit"`
+	AnnouncementsPerSession   uint64       `key:"announcements_per_session" help:"broadcasts that one session may announce, unless it is a cluster peer; 0 = no limit"`
+	BandwidthPerSession       config.Rate  `key:"bandwidth_per_session" help:"bits per second sent to one session, unless it is a cluster peer; 0 = no limit"`
 	OpenGroupsPerSubscription uint64       `key:"open_groups_per_subscription" help:"groups on their way to one subscriber; the oldest is reset beyond it; at least 1"`
 	QueuePerSession           config.Bytes `key:"queue_per_session" help:"bytes waiting for one session; the oldest groups are reset beyond it; at least 64KiB"`
 }
