@@ -325,3 +325,53 @@ func TestProbeWithoutARate(t *testing.T) {
 		})
 	}
 }
+
+// TestHalfOpenStreams: what a peer opens and leaves incomplete holds a bounded number
+// of slots. They come back when a stream is completed, is given up, or stays silent.
+func TestHalfOpenStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		relay := newSide(3)
+		relay.conf.Limits.Opening = 3
+		peer, _ := serveRaw(t, lite.V05, relay)
+		half := func() session.SendStream {
+			s, err := peer.OpenUniStream()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Write([]byte{0}) // a group without its header
+			synctest.Wait()
+			return s
+		}
+		refusals := func(when string, want uint64) {
+			t.Helper()
+			synctest.Wait()
+			if got := relay.counters.Limited.Load(); got != want {
+				t.Errorf("%s: %d refused, want %d", when, got, want)
+			}
+		}
+		first, second := half(), half()
+		request := ask(t, peer, []byte{2}) // a subscription without its message
+		refusals("three are half open", 0)
+		half()
+		refusals("a fourth", 1)
+		if _, err := ask(t, peer, []byte{2}).Read(make([]byte, 1)); err == nil {
+			t.Error("a request too many is not refused")
+		}
+		refusals("a fifth", 2)
+		first.Reset(session.StreamCancelled)
+		second.Write([]byte{2, 9, 0}) // of a subscription that is not there
+		request.Reset(session.StreamCancelled)
+		synctest.Wait()
+		for range 3 {
+			half()
+		}
+		refusals("three slots are back", 2)
+		half()
+		refusals("and no more", 3)
+		time.Sleep(session.DefaultLimits.Request + time.Second)
+		for range 3 {
+			half()
+		}
+		refusals("silent ones are given up", 3)
+	})
+}

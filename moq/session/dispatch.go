@@ -27,7 +27,12 @@ func (s *Session) acceptBidi(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("accept stream: %w", err)
 		}
+		if !s.beginOpening() {
+			s.limit(stream)
+			continue
+		}
 		if !s.beginRequest() {
+			s.endOpening()
 			s.limit(stream)
 			continue
 		}
@@ -37,6 +42,17 @@ func (s *Session) acceptBidi(ctx context.Context) error {
 		})
 	}
 }
+
+// beginOpening takes a slot for a stream until its header or request is here.
+func (s *Session) beginOpening() bool {
+	if s.opening.Add(1) <= int64(s.cfg.Limits.Opening) {
+		return true
+	}
+	s.opening.Add(-1)
+	return false
+}
+
+func (s *Session) endOpening() { s.opening.Add(-1) }
 
 // beginRequest takes one of the peer's request slots.
 func (s *Session) beginRequest() bool {
@@ -94,19 +110,11 @@ var requestClasses = map[lite.BidiStream]Class{
 func (s *Session) serveStream(ctx context.Context, stream Stream) error {
 	stream.SetPriority(controlUrgency)
 	q := &request{Stream: stream, r: bufio.NewReaderSize(stream, 256)}
-	stream.SetReadDeadline(time.Now().Add(s.cfg.Limits.Request))
-	t, err := s.v.Encoding().ReadVarint(q.r)
-	kind := lite.BidiStream(t)
-	if err != nil || !kind.In(s.v) {
-		s.refuse(q, fmt.Errorf("stream type %d: %w", t, wire.ErrValue))
+	kind, err := s.readRequest(q)
+	s.endOpening()
+	if err != nil {
+		s.refuse(q, err)
 		return nil
-	}
-	q.class = requestClasses[kind]
-	if kind != lite.StreamProbe {
-		if q.body, err = lite.ReadBody(q.r, s.v, nil); err != nil {
-			s.refuse(q, fmt.Errorf("read request: %w", err))
-			return nil
-		}
 	}
 	if q.r.Buffered() > 0 && !goesOn(kind, s.v) {
 		s.refuse(q, errTail)
@@ -115,6 +123,24 @@ func (s *Session) serveStream(ctx context.Context, stream Stream) error {
 	stream.SetReadDeadline(time.Time{})
 	s.cfg.Counters.Control.Received[q.class].Add(uint64(len(q.body) + 2))
 	return s.serveRequest(ctx, kind, q)
+}
+
+// readRequest reads the stream's type and the first message.
+func (s *Session) readRequest(q *request) (lite.BidiStream, error) {
+	q.SetReadDeadline(time.Now().Add(s.cfg.Limits.Request))
+	t, err := s.v.Encoding().ReadVarint(q.r)
+	kind := lite.BidiStream(t)
+	if err != nil || !kind.In(s.v) {
+		return kind, fmt.Errorf("stream type %d: %w", t, wire.ErrValue)
+	}
+	q.class = requestClasses[kind]
+	if kind == lite.StreamProbe {
+		return kind, nil
+	}
+	if q.body, err = lite.ReadBody(q.r, s.v, nil); err != nil {
+		return kind, fmt.Errorf("read request: %w", err)
+	}
+	return kind, nil
 }
 
 // goesOn says whether the opener may say more after its first message: updates of
@@ -216,6 +242,11 @@ func (s *Session) acceptUni(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("accept stream: %w", err)
 		}
+		if !s.beginOpening() {
+			s.cfg.Counters.Limited.Add(1)
+			stream.Stop(StreamNoCapacity)
+			continue
+		}
 		s.goRun(func(context.Context) error { return s.takeUni(stream) })
 	}
 }
@@ -232,8 +263,10 @@ func (s *Session) takeUni(stream ReceiveStream) error {
 		in.group()
 		return nil
 	case err == nil && kind.In(s.v) && kind == lite.StreamSetup:
+		defer s.endOpening()
 		return s.takeSetup(bufio.NewReader(in))
 	}
+	s.endOpening()
 	s.cfg.Counters.StreamsRefused.Add(1)
 	stream.Stop(StreamCancelled)
 	return nil

@@ -93,6 +93,7 @@ func (in *ingest) varint(enc wire.Encoding) (uint64, error) {
 func (in *ingest) group() {
 	defer in.release()
 	h, err := in.header()
+	in.s.endOpening()
 	if err != nil {
 		in.s.cfg.Counters.StreamsRefused.Add(1)
 		in.stream.Stop(StreamMalformed)

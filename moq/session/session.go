@@ -46,6 +46,9 @@ type Limits struct {
 	Subscriptions int
 	// Requests is how many TRACK, FETCH, PROBE and ANNOUNCE_REQUEST it may have open.
 	Requests int
+	// Opening is how many streams it may have open whose header or request has not
+	// come whole.
+	Opening int
 	// AnnounceRequests is how many of these may be ANNOUNCE_REQUEST, which remember
 	// every path that they tell.
 	AnnounceRequests int
@@ -71,6 +74,7 @@ type Limits struct {
 var DefaultLimits = Limits{
 	Subscriptions:    1024,
 	Requests:         1024,
+	Opening:          1024,
 	AnnounceRequests: 64,
 	Announcements:    10_000,
 	OpenGroups:       32,
@@ -83,7 +87,7 @@ func (l Limits) withDefaults() Limits {
 	d := DefaultLimits
 	for _, f := range []struct{ v, def *int }{
 		{&l.Subscriptions, &d.Subscriptions}, {&l.Requests, &d.Requests},
-		{&l.AnnounceRequests, &d.AnnounceRequests},
+		{&l.Opening, &d.Opening}, {&l.AnnounceRequests, &d.AnnounceRequests},
 		{&l.Announcements, &d.Announcements}, {&l.OpenGroups, &d.OpenGroups},
 		{&l.QueueBytes, &d.QueueBytes}, {&l.MaxHops, &d.MaxHops},
 	} {
@@ -126,10 +130,11 @@ type Session struct {
 	v    lite.Version
 	log  *slog.Logger
 
-	access Access
-	link   link
-	sender *sender
-	grams  sync.Once // starts receiveDatagrams with our first subscription
+	access  Access
+	link    link
+	sender  *sender
+	opening atomic.Int64 // streams of the peer whose header or request has not come whole
+	grams   sync.Once    // starts receiveDatagrams with our first subscription
 
 	viewed audience // broadcasts that the peer reads
 	pulled audience // broadcasts of the peer's that we read
